@@ -145,7 +145,7 @@ recsort_status recsort_partition_sample(recsort_sorter *sorter, const void *reco
 static recsort_status sort_marks(recsort_sorter *sorter, void *marks, size_t count,
                                  size_t mark_size, recsort_error *error)
 {
-  const recsort_field_desc field = {.name = "mark", .type = RECSORT_BYTES, .count = mark_size};
+  const recsort_field_desc field = {.name = "mark", .type = RECSORT_BYTES, .size = mark_size};
   const recsort_key_desc key = {.path = field.name};
   const recsort_schema_desc desc = {.struct_size = sizeof desc,
                                     .record = "marks",

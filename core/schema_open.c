@@ -188,7 +188,7 @@ recsort_status recsort_schema_set_record_size(recsort_schema *schema, size_t siz
   return RECSORT_OK;
 }
 
-const recsort_field *recsort_schema_fields(const recsort_schema *schema, size_t *count)
+const recsort_field_desc *recsort_schema_fields(const recsort_schema *schema, size_t *count)
 {
   if (count) *count = schema ? schema->field_count : 0;
   return schema ? schema->fields : NULL;

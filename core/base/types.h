@@ -41,6 +41,12 @@ static inline bool rs_type_fills_bytes(recsort_type type)
   return rs_type_is_integer(type) && rs_types[type].info.bits == 8 * rs_types[type].info.size;
 }
 
+/* True for char, cstring and bytes: a field says how long they are. */
+static inline bool rs_type_has_length(recsort_type type)
+{
+  return rs_class_of(type) == RECSORT_CLASS_BYTES && rs_types[type].info.size == 0;
+}
+
 /* True if an integer type can hold this value; for uint64, `value` holds the same 64 bits. */
 bool rs_type_holds(recsort_type type, int64_t value);
 

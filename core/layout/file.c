@@ -55,11 +55,13 @@ static const char *field_trouble(const recsort_field_desc *desc, bool condition)
     return condition ? "it is neither an integer, a char nor bytes"
                      : "it is neither an integer nor a char";
   if (!text && !rs_type_fills_bytes(desc->type)) return "it is not an integer of whole bytes";
-  if (!text && desc->count) return "it is an array";
+  if (desc->count) return "it is an array";
+  if (!text && desc->size && desc->size != recsort_type_describe(desc->type)->size)
+    return "its size is not that of its type";
   if (desc->endian < RECSORT_ENDIAN_DEFAULT || desc->endian > RECSORT_BIG_ENDIAN)
     return "its endian is not a recsort_endian";
   if (desc->offset == RECSORT_NO_OFFSET) return "it has no offset";
-  if (desc->offset > HEADER_MAX_BYTES || desc->count > HEADER_MAX_BYTES - desc->offset ||
+  if (desc->offset > HEADER_MAX_BYTES || desc->size > HEADER_MAX_BYTES - desc->offset ||
       desc->offset + recsort_type_describe(desc->type)->size > HEADER_MAX_BYTES)
     return "it ends beyond 1048576 bytes";
   return NULL;
@@ -74,7 +76,7 @@ static uint64_t room_of(const recsort_schema_desc *desc, bool behind)
 
 /* Lays out a field of the header, or behind the records. */
 static recsort_status lay_field(const filer *f, const char *name, const recsort_field_desc *given,
-                                bool behind, bool condition, const recsort_field **field)
+                                bool behind, bool condition, const recsort_field_desc **field)
 {
   const rs_place at = {f->desc->source, given->line, given->column};
   const char *const side = behind ? "trailer" : "header";
@@ -84,19 +86,21 @@ static recsort_status lay_field(const filer *f, const char *name, const recsort_
   if (why) return rs_fail_at(f->error, RECSORT_INVALID_SCHEMA, at, "%s: %s", name, why);
   const unsigned size = recsort_type_describe(given->type)->size;
   const recsort_endian of_record = f->desc->endian ? f->desc->endian : RECSORT_LITTLE_ENDIAN;
-  const recsort_field made = {.name = name,
-                              .type = given->type,
-                              .endian = given->endian ? given->endian : of_record,
-                              .offset = (size_t)given->offset,
-                              .size = size           ? size
-                                      : given->count ? (size_t)given->count
-                                                     : 1};
+  const recsort_field_desc made = {.name = name,
+                                   .type = given->type,
+                                   .endian = given->endian ? given->endian : of_record,
+                                   .offset = given->offset,
+                                   .size = size          ? size
+                                           : given->size ? given->size
+                                                         : 1,
+                                   .line = given->line,
+                                   .column = given->column};
   const uint64_t room = room_of(f->desc, behind);
   if (made.offset + made.size > room)
     return rs_fail_at(f->error, RECSORT_INVALID_SCHEMA, at,
                       "%s: it ends beyond the %s, which has the %llu bytes that %s says", name,
                       side, (unsigned long long)room, behind ? "trailer" : "skip");
-  recsort_field *const copy = rs_arena_array(&f->schema->arena, 1, sizeof *copy);
+  recsort_field_desc *const copy = rs_arena_array(&f->schema->arena, 1, sizeof *copy);
   if (!copy) return rs_fail_memory(f->error, sizeof *copy);
   *copy = made;
   *field = copy;
@@ -144,7 +148,7 @@ static recsort_status lay_alternatives(const filer *f, const recsort_condition_d
                                        recsort_condition *made)
 {
   const size_t count = given->alternative_count, size = made->field->size;
-  recsort_field element = *made->field;
+  recsort_field_desc element = *made->field;
   unsigned char *const bytes = rs_arena_array(&f->schema->arena, count, size);
   if (!bytes) return rs_fail_memory(f->error, count);
   element.offset = 0;

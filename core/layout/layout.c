@@ -24,7 +24,7 @@ typedef struct builder {
 /* A struct that is being laid out: turns `descs` into `fields`. */
 typedef struct frame {
   const recsort_field_desc *descs;
-  recsort_field *fields;
+  recsort_field_desc *fields;
   size_t count;
   recsort_endian endian;
   unsigned depth; /* 1: the record */
@@ -92,7 +92,7 @@ static recsort_status check_names(const builder *b, const frame *f)
 
 /* Copies the names of an enum's values. Several names may stand for one value. */
 static recsort_status lay_enumerators(const builder *b, const recsort_field_desc *desc,
-                                      recsort_field *field)
+                                      recsort_field_desc *field)
 {
   const size_t count = desc->enumerator_count;
   if (!rs_type_fills_bytes(desc->base))
@@ -125,7 +125,7 @@ static recsort_status lay_enumerators(const builder *b, const recsort_field_desc
   return RECSORT_OK;
 }
 
-static const recsort_field *find_earlier(const frame *f, size_t end, const char *name)
+static const recsort_field_desc *find_earlier(const frame *f, size_t end, const char *name)
 {
   for (size_t i = 0; i < end; i++)
     if (strcmp(f->fields[i].name, name) == 0) return &f->fields[i];
@@ -145,10 +145,10 @@ static recsort_status refuse_bit_base(const builder *b, const frame *f, size_t a
 }
 
 static recsort_status check_bits_free(const builder *b, const frame *f, size_t at,
-                                      const recsort_field *base)
+                                      const recsort_field_desc *base)
 {
   const recsort_field_desc *desc = &f->descs[at];
-  for (const recsort_field *other = base + 1; other < f->fields + at; other++) {
+  for (const recsort_field_desc *other = base + 1; other < f->fields + at; other++) {
     if (other->type != RECSORT_BITFIELD || other->offset != base->offset) continue;
     if (strcmp(f->descs[other - f->fields].bit_base, base->name) != 0) continue;
     if (desc->bit < other->bit + other->width && other->bit < desc->bit + desc->width)
@@ -162,11 +162,12 @@ static recsort_status lay_bitfield(const builder *b, const frame *f, size_t at)
 {
   const recsort_field_desc *desc = &f->descs[at];
   if (!desc->bit_base) return REFUSE(b, desc, "a bitfield needs a base", RS_SHOWN(desc->name));
-  if (desc->count || has_offset(b, desc) || desc->endian)
-    return REFUSE(b, desc, "a bitfield takes count, offset and endian from its base",
-                  RS_SHOWN(desc->name));
-  const recsort_field *base = find_earlier(f, at, desc->bit_base);
+  const recsort_field_desc *base = find_earlier(f, at, desc->bit_base);
   if (!base) return refuse_bit_base(b, f, at);
+  if (desc->count || (has_offset(b, desc) && desc->offset != base->offset) ||
+      (desc->endian && desc->endian != base->endian) || (desc->size && desc->size != base->size))
+    return REFUSE(b, desc, "a bitfield takes count, size, offset and endian from its base",
+                  RS_SHOWN(desc->name));
   if (!rs_type_fills_bytes(base->type) || base->count)
     return REFUSE(b, desc, "its base \"%.*s\" must be a single integer of whole bytes",
                   RS_SHOWN(desc->name), RS_SHOWN(base->name));
@@ -175,7 +176,8 @@ static recsort_status lay_bitfield(const builder *b, const frame *f, size_t at)
     return REFUSE(b, desc, "bit %u and width %u lie outside the %u bits of \"%.*s\"",
                   RS_SHOWN(desc->name), desc->bit, desc->width, (unsigned)bits,
                   RS_SHOWN(base->name));
-  recsort_field *field = &f->fields[at];
+  recsort_field_desc *field = &f->fields[at];
+  field->bit_base = base->name;
   field->base = base->type;
   field->endian = base->endian;
   field->offset = base->offset;
@@ -189,7 +191,7 @@ static recsort_status lay_struct(const builder *b, frame *f);
 
 /* Lays out the fields of a struct field, and finds the extent of one element. */
 static recsort_status lay_nested(const builder *b, const frame *f, const recsort_field_desc *desc,
-                                 recsort_field *field, extent *element)
+                                 recsort_field_desc *field, extent *element)
 {
   frame inner = {.descs = desc->fields,
                  .count = desc->field_count,
@@ -227,7 +229,7 @@ static bool is_scale(const char *text)
 }
 
 static recsort_status lay_scale(const builder *b, const recsort_field_desc *desc,
-                                recsort_field *field)
+                                recsort_field_desc *field)
 {
   if (!rs_type_is_integer(desc->type) || !desc->scale) return RECSORT_OK;
   if (!is_scale(desc->scale))
@@ -254,7 +256,7 @@ static int by_unsigned_value(const void *a, const void *b)
 
 /* Copies the null values of an integer, in ascending order. */
 static recsort_status lay_nulls(const builder *b, const recsort_field_desc *desc,
-                                recsort_field *field)
+                                recsort_field_desc *field)
 {
   const size_t count = desc->null_count;
   const bool is_signed = rs_class_of(desc->type) == RECSORT_CLASS_SIGNED;
@@ -283,11 +285,11 @@ static recsort_status lay_nulls(const builder *b, const recsort_field_desc *desc
 
 /* Lays out a field except for its offset. `element` becomes the extent of one element. */
 static recsort_status lay_type(const builder *b, const frame *f, const recsort_field_desc *desc,
-                               recsort_field *field, extent *element)
+                               recsort_field_desc *field, extent *element)
 {
   const recsort_type_info *type = recsort_type_describe(desc->type);
   field->endian = desc->endian ? desc->endian : f->endian;
-  field->count = (size_t)desc->count;
+  field->count = desc->count;
   switch (type->type_class) {
   case RECSORT_CLASS_STRUCT:
     return lay_nested(b, f, desc, field, element);
@@ -298,9 +300,10 @@ static recsort_status lay_type(const builder *b, const frame *f, const recsort_f
   case RECSORT_CLASS_BYTES:
     *element = (extent){type->size, type->alignment};
     if (type->size) return RECSORT_OK;
-    element->size = desc->count ? (size_t)desc->count : 1; /* the count is the length */
-    field->count = 0;
-    return RECSORT_OK;
+    element->size = desc->size ? desc->size : 1;
+    if (!desc->count) return RECSORT_OK;
+    return REFUSE(b, desc, "its length is size, not count; there are no arrays of %s",
+                  RS_SHOWN(desc->name), type->name);
   case RECSORT_CLASS_BOOL:
   case RECSORT_CLASS_SIGNED:
   case RECSORT_CLASS_UNSIGNED:
@@ -326,22 +329,22 @@ static recsort_status find_offset(const builder *b, const frame *f, const recsor
     if (desc->offset == RECSORT_NO_OFFSET)
       return REFUSE(b, desc, "layout explicit wants an offset for every field",
                     RS_SHOWN(desc->name));
-    *offset = (size_t)desc->offset;
+    *offset = desc->offset;
     return RECSORT_OK;
   }
   size_t place = f->extent.size;
   if (layout == RECSORT_LAYOUT_C && !rs_round_up(place, alignment, &place))
     return REFUSE(b, desc, "its offset overflows", RS_SHOWN(desc->name));
   if (given && desc->offset != place)
-    return REFUSE(b, desc, "offset %llu does not agree with layout %s, which puts it at %zu",
-                  RS_SHOWN(desc->name), (unsigned long long)desc->offset,
-                  layout == RECSORT_LAYOUT_C ? "c" : "packed", place);
+    return REFUSE(b, desc, "offset %zu does not agree with layout %s, which puts it at %zu",
+                  RS_SHOWN(desc->name), desc->offset, layout == RECSORT_LAYOUT_C ? "c" : "packed",
+                  place);
   *offset = place;
   return RECSORT_OK;
 }
 
 static recsort_status place_field(const builder *b, frame *f, const recsort_field_desc *desc,
-                                  extent element, recsort_field *field)
+                                  extent element, recsort_field_desc *field)
 {
   size_t offset = 0, size, end;
   const recsort_status status = find_offset(b, f, desc, element.alignment, &offset);
@@ -350,6 +353,9 @@ static recsort_status place_field(const builder *b, frame *f, const recsort_fiel
       !rs_add(offset, size, &end) || end > RS_RECORD_MAX_BYTES)
     return REFUSE(b, desc, "it ends beyond the %d bytes that a record may have",
                   RS_SHOWN(desc->name), RS_RECORD_MAX_BYTES);
+  if (desc->size && desc->size != element.size)
+    return REFUSE(b, desc, "size %zu is given, but it takes %zu bytes", RS_SHOWN(desc->name),
+                  desc->size, element.size);
   field->offset = offset;
   field->size = element.size;
   if (end > f->extent.size) f->extent.size = end;
@@ -359,7 +365,8 @@ static recsort_status place_field(const builder *b, frame *f, const recsort_fiel
 
 static int by_offset(const void *a, const void *b)
 {
-  const recsort_field *x = *(const recsort_field *const *)a, *y = *(const recsort_field *const *)b;
+  const recsort_field_desc *x = *(const recsort_field_desc *const *)a,
+                           *y = *(const recsort_field_desc *const *)b;
   if (x->offset != y->offset) return x->offset < y->offset ? -1 : 1;
   return x < y ? -1 : x > y;
 }
@@ -368,13 +375,13 @@ static int by_offset(const void *a, const void *b)
 static recsort_status check_overlaps(const builder *b, const frame *f)
 {
   size_t count = 0;
-  const recsort_field **sorted = rs_arena_array(b->arena, f->count, sizeof *sorted);
+  const recsort_field_desc **sorted = rs_arena_array(b->arena, f->count, sizeof *sorted);
   if (!sorted) return rs_fail_memory(b->error, f->count * sizeof *sorted);
   for (size_t i = 0; i < f->count; i++)
     if (f->fields[i].type != RECSORT_BITFIELD) sorted[count++] = &f->fields[i];
   qsort(sorted, count, sizeof *sorted, by_offset);
   for (size_t i = 1; i < count; i++) {
-    const recsort_field *before = sorted[i - 1], *field = sorted[i];
+    const recsort_field_desc *before = sorted[i - 1], *field = sorted[i];
     const size_t end = before->offset + before->size * (before->count ? before->count : 1);
     if (field->offset < end)
       return REFUSE(b, &f->descs[field - f->fields],
@@ -391,21 +398,23 @@ static recsort_status check_desc(const builder *b, const recsort_field_desc *des
   if (desc->endian < RECSORT_ENDIAN_DEFAULT || desc->endian > RECSORT_BIG_ENDIAN)
     return REFUSE(b, desc, "its endian is not a recsort_endian", RS_SHOWN(desc->name));
   if (desc->count > RS_RECORD_MAX_BYTES)
-    return REFUSE(b, desc, "count %llu is more than the %d bytes that a record may have",
-                  RS_SHOWN(desc->name), (unsigned long long)desc->count, RS_RECORD_MAX_BYTES);
+    return REFUSE(b, desc, "count %zu is more than the %d bytes that a record may have",
+                  RS_SHOWN(desc->name), desc->count, RS_RECORD_MAX_BYTES);
   return RECSORT_OK;
 }
 
 static recsort_status lay_field(const builder *b, frame *f, size_t at)
 {
   const recsort_field_desc *desc = &f->descs[at];
-  recsort_field *field = &f->fields[at];
+  recsort_field_desc *field = &f->fields[at];
   extent element = {0};
   recsort_status status = check_desc(b, desc);
   if (status) return status;
   field->name = rs_arena_text(b->arena, desc->name);
   if (!field->name) return rs_fail_memory(b->error, strlen(desc->name));
   field->type = desc->type;
+  field->line = desc->line;
+  field->column = desc->column;
   status = lay_scale(b, desc, field);
   if (!status) status = lay_nulls(b, desc, field);
   if (status) return status;

@@ -17,7 +17,7 @@
 /* What a key's path names: a field that is no struct, the offset of its first value from the start
  * of the record, and how many values there are; or a computed value, and no field. */
 typedef struct rs_target {
-  const recsort_field *field;
+  const recsort_field_desc *field;
   uint64_t offset;
   size_t count; /* 1, unless it is a whole array */
   const struct rs_computed *computed;
@@ -45,7 +45,7 @@ struct recsort_schema {
   size_t record_size;
   size_t fields_size; /* of a record without padding behind its fields */
   recsort_file_info file;
-  recsort_field *fields;
+  recsort_field_desc *fields;
   size_t field_count;
   rs_computed *computed;
   size_t computed_count;

@@ -30,7 +30,7 @@ static int shown_so_far(const walk *w)
 }
 
 /* The first names of fields, as many as there is room for: one at least. */
-static void list_names(const recsort_field *fields, size_t count, char *text, size_t size)
+static void list_names(const recsort_field_desc *fields, size_t count, char *text, size_t size)
 {
   size_t used = 0;
   *text = '\0';
@@ -44,7 +44,7 @@ static void list_names(const recsort_field *fields, size_t count, char *text, si
   }
 }
 
-static recsort_status refuse_name(const walk *w, const recsort_field *fields, size_t count,
+static recsort_status refuse_name(const walk *w, const recsort_field_desc *fields, size_t count,
                                   const char *name, size_t length)
 {
   char word[64] = "";
@@ -65,8 +65,8 @@ static recsort_status refuse_name(const walk *w, const recsort_field *fields, si
                 guess.nearest ? "?" : "");
 }
 
-static recsort_status read_name(walk *w, const recsort_field *fields, size_t count,
-                                const recsort_field **field)
+static recsort_status read_name(walk *w, const recsort_field_desc *fields, size_t count,
+                                const recsort_field_desc **field)
 {
   const char *name = w->rest;
   const size_t length = strcspn(name, ".[]");
@@ -79,7 +79,7 @@ static recsort_status read_name(walk *w, const recsort_field *fields, size_t cou
   return refuse_name(w, fields, count, name, length);
 }
 
-static recsort_status refuse_missing_index(const walk *w, const recsort_field *field)
+static recsort_status refuse_missing_index(const walk *w, const recsort_field_desc *field)
 {
   if (field->type != RECSORT_STRUCT)
     return REFUSE(w, "key \"%.*s\": %.*s is an array of %s, not a struct", RS_SHOWN(w->key->path),
@@ -90,7 +90,8 @@ static recsort_status refuse_missing_index(const walk *w, const recsort_field *f
 
 /* The index after an array's name; without it the path ends, and means the whole array. It has one
  * spelling only, so that equal keys have equal paths. */
-static recsort_status read_index(walk *w, const recsort_field *field, size_t *index, size_t *count)
+static recsort_status read_index(walk *w, const recsort_field_desc *field, size_t *index,
+                                 size_t *count)
 {
   *index = 0;
   *count = 1;
@@ -127,7 +128,7 @@ static recsort_status check_order(const walk *w)
 }
 
 /* A path must end at a value or an array of them, of a type that fits the rest of the key. */
-static recsort_status check_end(const walk *w, const recsort_field *field)
+static recsort_status check_end(const walk *w, const recsort_field_desc *field)
 {
   const recsort_key_desc *key = w->key;
   if (field->type == RECSORT_STRUCT)
@@ -148,7 +149,7 @@ static recsort_status check_end(const walk *w, const recsort_field *field)
 }
 
 /* Only a dot may follow a name, and only if it names a struct. */
-static recsort_status read_dot(walk *w, const recsort_field *field)
+static recsort_status read_dot(walk *w, const recsort_field_desc *field)
 {
   if (*w->rest != '.')
     return REFUSE(w,
@@ -173,7 +174,7 @@ recsort_status rs_layout_find(const recsort_schema *schema, const recsort_key_de
                               const char *source, rs_target *target, recsort_error *error)
 {
   walk w = {key, source, error, key->path};
-  const recsort_field *fields = schema->fields, *field = NULL;
+  const recsort_field_desc *fields = schema->fields, *field = NULL;
   size_t count = schema->field_count, values = 1;
   uint64_t offset = 0;
   if (!key->path) return REFUSE(&w, "a key has no path");

@@ -161,7 +161,7 @@ static uint64_t from_real(double real, recsort_type type)
 
 /* ---- Values --------------------------------------------------------------------------------- */
 
-static recsort_value read_value(const recsort_field *field, const void *base, size_t element)
+static recsort_value read_value(const recsort_field_desc *field, const void *base, size_t element)
 {
   const unsigned char *bytes = (const unsigned char *)base + field->offset + element * field->size;
   const recsort_type type = field->type == RECSORT_ENUM ? field->base : field->type;
@@ -200,7 +200,7 @@ static recsort_value read_value(const recsort_field *field, const void *base, si
   return value;
 }
 
-void recsort_field_get(const recsort_field *field, const void *base, size_t element,
+void recsort_field_get(const recsort_field_desc *field, const void *base, size_t element,
                        recsort_value *value, size_t size)
 {
   const recsort_value read = read_value(field, base, element);
@@ -250,7 +250,7 @@ static void write_bytes(unsigned char *bytes, size_t size, recsort_value value)
 }
 
 /* The bits of a number; for a bitfield, including the bits around it at `bytes`. */
-static uint64_t value_bits(const recsort_field *field, recsort_value value,
+static uint64_t value_bits(const recsort_field_desc *field, recsort_value value,
                            const unsigned char *bytes)
 {
   uint64_t mask;
@@ -277,7 +277,7 @@ static uint64_t value_bits(const recsort_field *field, recsort_value value,
   return as_integer(value);
 }
 
-void recsort_field_set(const recsort_field *field, void *base, size_t element,
+void recsort_field_set(const recsort_field_desc *field, void *base, size_t element,
                        const recsort_value *value, size_t size)
 {
   unsigned char *bytes = (unsigned char *)base + field->offset + element * field->size;

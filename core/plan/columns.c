@@ -11,7 +11,7 @@ bool rs_plan_note_fields(const recsort_schema *schema, rs_arena *arena, rs_plan 
   plan->places = rs_arena_array(arena, plan->program.step_count, sizeof *plan->places);
   if (!plan->fields || !plan->places) return false;
   for (size_t i = 0; i < schema->field_count; i++) {
-    const recsort_field *const field = &schema->fields[i];
+    const recsort_field_desc *const field = &schema->fields[i];
     const bool bitfield = field->type == RECSORT_BITFIELD;
     rs_extent *const extent = &plan->fields[plan->field_count++];
     extent->name = rs_arena_text(arena, field->name);

@@ -12,20 +12,20 @@ enum { MAX_KEY_BITS = 1 << 24, MAX_ELEMENTS = 1 << 18 };
 #define TOO_WIDE "the keys take more than %d bits"
 #define TOO_MANY "the keys are arrays of more than %d elements; sort by some of them"
 
-static bool is_string(const recsort_field *field)
+static bool is_string(const recsort_field_desc *field)
 {
   return rs_class_of(field->type) == RECSORT_CLASS_BYTES;
 }
 
 /* The null values that a key has to know: with TOTAL they are numbers. */
-static size_t nulls_of(const recsort_field *field, recsort_nan nan)
+static size_t nulls_of(const recsort_field_desc *field, recsort_nan nan)
 {
   return nan == RECSORT_NAN_TOTAL ? 0 : field->null_count;
 }
 
 /* A byte string takes a step for each 8 bytes, and so does an integer of 128 bits; one with null
  * values takes an operand for each of them. */
-static size_t steps_of_value(const recsort_field *field, recsort_nan nan)
+static size_t steps_of_value(const recsort_field_desc *field, recsort_nan nan)
 {
   const bool wide = rs_class_of(field->type) == RECSORT_CLASS_WIDE;
   return is_string(field) || wide ? (field->size + 7) / 8 : 1 + nulls_of(field, nan);
@@ -58,7 +58,7 @@ static void plan_float(recsort_key_step *step, const recsort_type_info *type, re
 
 /* An enum's code is its distance from its least value. Values above the greatest one are
  * invalid. */
-static void plan_enum(recsort_key_step *step, const recsort_field *field)
+static void plan_enum(recsort_key_step *step, const recsort_field_desc *field)
 {
   const uint64_t sign = rs_class_of(field->base) == RECSORT_CLASS_SIGNED ? UINT64_C(1) << 63 : 0;
   uint64_t least = UINT64_MAX, greatest = 0;
@@ -91,7 +91,7 @@ static uint64_t sign_of(const recsort_type_info *type)
   return type->type_class == RECSORT_CLASS_SIGNED ? UINT64_C(1) << (type->bits - 1) : 0;
 }
 
-static void plan_integer(recsort_key_step *step, const recsort_field *field, recsort_nan nan)
+static void plan_integer(recsort_key_step *step, const recsort_field_desc *field, recsort_nan nan)
 {
   const recsort_type_info *const type = recsort_type_describe(field->type);
   step->kind = type->type_class == RECSORT_CLASS_SIGNED ? RECSORT_KEY_SIGNED : RECSORT_KEY_UNSIGNED;
@@ -104,7 +104,7 @@ static void plan_integer(recsort_key_step *step, const recsort_field *field, rec
 }
 
 /* Null value `number` of an integer. */
-static recsort_key_step plan_null(const recsort_field *field, size_t number)
+static recsort_key_step plan_null(const recsort_field_desc *field, size_t number)
 {
   const recsort_type_info *const type = recsort_type_describe(field->type);
   const uint64_t value = (uint64_t)field->nulls[number] ^ sign_of(type);
@@ -112,7 +112,7 @@ static recsort_key_step plan_null(const recsort_field *field, size_t number)
 }
 
 /* The step of a field that is not a byte string. */
-static recsort_key_step plan_scalar(const recsort_field *field, recsort_order order,
+static recsort_key_step plan_scalar(const recsort_field_desc *field, recsort_order order,
                                     recsort_nan nan)
 {
   recsort_key_step step = {.bytes = (uint8_t)field->size, .width = (uint8_t)(8 * field->size)};
@@ -150,7 +150,7 @@ static recsort_key_step plan_scalar(const recsort_field *field, recsort_order or
 }
 
 /* Bytes [8 * part, ...) of a string, as a big-endian integer. */
-static recsort_key_step plan_string(const recsort_field *field, size_t part)
+static recsort_key_step plan_string(const recsort_field_desc *field, size_t part)
 {
   const size_t left = field->size - 8 * part;
   const uint8_t bytes = (uint8_t)(left < 8 ? left : 8);
@@ -164,7 +164,7 @@ static recsort_key_step plan_string(const recsort_field *field, size_t part)
 }
 
 /* The upper half of an integer of 128 bits, or the lower one. */
-static recsort_key_step plan_half(const recsort_field *field, bool lower)
+static recsort_key_step plan_half(const recsort_field_desc *field, bool lower)
 {
   const bool is_signed = field->type == RECSORT_INT128 && !lower;
   const bool big = field->endian == RECSORT_BIG_ENDIAN;
@@ -176,8 +176,8 @@ static recsort_key_step plan_half(const recsort_field *field, bool lower)
 }
 
 /* Step `part` of a value at offset 0. */
-static recsort_key_step plan_value(const recsort_field *field, recsort_order order, recsort_nan nan,
-                                   size_t part)
+static recsort_key_step plan_value(const recsort_field_desc *field, recsort_order order,
+                                   recsort_nan nan, size_t part)
 {
   if (rs_class_of(field->type) == RECSORT_CLASS_WIDE) return plan_half(field, part != 0);
   if (part > 0 && !is_string(field)) return plan_null(field, part - 1);
@@ -217,7 +217,7 @@ static recsort_key_step plan_curve(const rs_computed *computed, recsort_nan nan)
 /* Coordinate `i` as an operand. */
 static recsort_key_step plan_operand(const rs_computed *computed, size_t i)
 {
-  const recsort_field *const field = computed->coordinates[i].field;
+  const recsort_field_desc *const field = computed->coordinates[i].field;
   recsort_key_step step = plan_scalar(field, RECSORT_ASCENDING, RECSORT_NAN_LAST);
   step.bit = (uint8_t)step.kind;
   step.kind = RECSORT_KEY_OPERAND;
@@ -277,13 +277,14 @@ static void place_steps(recsort_key_step *steps, size_t count)
 }
 
 /* A copy of a field that outlives its schema, for recsort_sorter_get_key. */
-static recsort_field *copy_field(rs_arena *arena, const recsort_field *field)
+static recsort_field_desc *copy_field(rs_arena *arena, const recsort_field_desc *field)
 {
-  recsort_field *copy = rs_arena_array(arena, 1, sizeof *copy);
+  recsort_field_desc *copy = rs_arena_array(arena, 1, sizeof *copy);
   if (!copy) return NULL;
   *copy = *field;
   copy->name = rs_arena_text(arena, field->name);
   if (field->scale && !(copy->scale = rs_arena_text(arena, field->scale))) return NULL;
+  if (field->bit_base && !(copy->bit_base = rs_arena_text(arena, field->bit_base))) return NULL;
   const size_t count = field->enumerator_count;
   recsort_enumerator *values = rs_arena_array(arena, count, sizeof *values);
   if (!copy->name || !values) return NULL;
@@ -322,8 +323,8 @@ static recsort_status find_targets(const recsort_schema *schema, const recsort_k
 }
 
 /* Keys that name elements of one array share a copy of its field. */
-static const recsort_field *field_of(rs_arena *arena, const rs_target *targets,
-                                     const recsort_key_info *keys, size_t number)
+static const recsort_field_desc *field_of(rs_arena *arena, const rs_target *targets,
+                                          const recsort_key_info *keys, size_t number)
 {
   if (!targets[number].field) return NULL;
   for (size_t i = 0; i < number; i++)
@@ -331,8 +332,9 @@ static const recsort_field *field_of(rs_arena *arena, const rs_target *targets,
   return copy_field(arena, targets[number].field);
 }
 
-static bool describe_key(rs_arena *arena, const recsort_key_desc *key, const recsort_field *field,
-                         recsort_order order, recsort_key_info *info)
+static bool describe_key(rs_arena *arena, const recsort_key_desc *key,
+                         const recsort_field_desc *field, recsort_order order,
+                         recsort_key_info *info)
 {
   info->path = rs_arena_text(arena, key->path);
   info->field = field;
@@ -386,7 +388,7 @@ recsort_status rs_plan_create(const recsort_schema *schema, const recsort_key_de
       return rs_fail_memory(error, sizeof *targets);
     next += plan_key(&targets[i], order, keys[i].nan, i, steps + next, &bits);
     made.keys[i].bits = (unsigned)(bits - before);
-    const recsort_field *const field = field_of(arena, targets, made.keys, i);
+    const recsort_field_desc *const field = field_of(arena, targets, made.keys, i);
     if ((targets[i].field && !field) || !describe_key(arena, &keys[i], field, order, &made.keys[i]))
       return rs_fail_memory(error, sizeof *targets);
     if (bits > MAX_KEY_BITS) return rs_fail(error, RECSORT_INVALID_KEY, TOO_WIDE, MAX_KEY_BITS);

@@ -242,8 +242,8 @@ static recsort_status judge_field(const rs_reader *reader, const field_text *fie
   if (!status)
     status =
         rs_combine_endian(reader, &field->subject, "type", &text[TYPE], type.endian, &desc->endian);
-  if (!status) status = rs_read_count(reader, subject, &text[COUNT], type.count, &desc->count);
-  if (!status) status = rs_read_number(reader, subject, "offset", &text[OFFSET], &desc->offset);
+  if (!status) status = rs_read_count(reader, subject, &text[COUNT], type.count, desc);
+  if (!status) status = rs_read_offset(reader, subject, &text[OFFSET], desc);
   if (!status) status = judge_nulls(reader, subject, &field->nulls, desc);
   if (!status && type.type == RECSORT_ENUM) status = read_enum(reader, field, desc);
   if (!status && type.type == RECSORT_BITFIELD) status = read_bits(reader, field, desc);

@@ -149,11 +149,10 @@ static recsort_status make_field(const rs_reader *reader, const place_text *text
                                .line = text->place.line,
                                .column = text->place.column};
   *field = made;
-  recsort_status status =
-      rs_read_number(reader, &text->subject, words[OFFSET], offset, &made->offset);
+  recsort_status status = rs_read_offset(reader, &text->subject, offset, made);
   if (status) return status;
   if (text->bytes.count) {
-    made->count = strlen(text->bytes.items[0].value);
+    made->size = strlen(text->bytes.items[0].value);
     return RECSORT_OK;
   }
   rs_type_word found = {0};
@@ -168,7 +167,7 @@ static recsort_status make_field(const rs_reader *reader, const place_text *text
     status =
         rs_combine_endian(reader, &text->subject, words[TYPE], type, found.endian, &made->endian);
   if (status) return status;
-  return rs_read_count(reader, &text->subject, &text->text[COUNT], found.count, &made->count);
+  return rs_read_count(reader, &text->subject, &text->text[COUNT], found.count, made);
 }
 
 /* Refuses the words of a field beside a word that stands for one, or for its type. */

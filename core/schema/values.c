@@ -140,14 +140,30 @@ recsort_status rs_combine_endian(const rs_reader *reader, const rs_subject *subj
   return RECSORT_OK;
 }
 
-recsort_status rs_read_count(const rs_reader *reader, const rs_subject *subject,
-                             const rs_text *text, uint64_t spelled, uint64_t *count)
+/* No record has SIZE_MAX bytes. */
+static size_t to_size(uint64_t number)
 {
-  const recsort_status status = rs_read_positive(reader, subject, "count", text, count);
-  if (status || !spelled) return status;
-  if (text->value)
+  return number < SIZE_MAX ? (size_t)number : SIZE_MAX;
+}
+
+recsort_status rs_read_count(const rs_reader *reader, const rs_subject *subject,
+                             const rs_text *text, uint64_t spelled, recsort_field_desc *field)
+{
+  uint64_t count = spelled;
+  const recsort_status status = rs_read_positive(reader, subject, "count", text, &count);
+  if (status) return status;
+  if (text->value && spelled)
     return rs_refuse_value(reader, subject, "count", text,
                            "is given beside a type that has one already");
-  *count = spelled;
+  *(rs_type_has_length(field->type) ? &field->size : &field->count) = to_size(count);
   return RECSORT_OK;
+}
+
+recsort_status rs_read_offset(const rs_reader *reader, const rs_subject *subject,
+                              const rs_text *text, recsort_field_desc *field)
+{
+  uint64_t offset = field->offset;
+  const recsort_status status = rs_read_number(reader, subject, "offset", text, &offset);
+  field->offset = to_size(offset);
+  return status;
 }

@@ -37,8 +37,12 @@ recsort_status rs_read_type(const rs_reader *reader, const rs_subject *subject, 
 recsort_status rs_combine_endian(const rs_reader *reader, const rs_subject *subject,
                                  const char *word, const rs_text *type, recsort_endian spelled,
                                  recsort_endian *endian);
-/* The count of a field, whose type may have `spelled` one; 0: it has not. */
+/* The count of a field that has its type, or the length of a char, cstring or bytes. The type may
+ * have `spelled` it; 0: it has not. */
 recsort_status rs_read_count(const rs_reader *reader, const rs_subject *subject,
-                             const rs_text *text, uint64_t spelled, uint64_t *count);
+                             const rs_text *text, uint64_t spelled, recsort_field_desc *field);
+/* The offset of a field; unchanged if none is given. */
+recsort_status rs_read_offset(const rs_reader *reader, const rs_subject *subject,
+                              const rs_text *text, recsort_field_desc *field);
 
 #endif

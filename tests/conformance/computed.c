@@ -151,7 +151,8 @@ static void store(unsigned char *at, unsigned field, double number)
     unsigned offset, bytes;
     bool big;
   } places[FIELDS] = {{0, 4, false}, {4, 4, true}, {8, 2, true}, {10, 2, false}, {12, 8, false}};
-  const recsort_field half = {.type = RECSORT_FLOAT16, .endian = RECSORT_LITTLE_ENDIAN, .size = 2};
+  const recsort_field_desc half = {
+      .type = RECSORT_FLOAT16, .endian = RECSORT_LITTLE_ENDIAN, .size = 2};
   const recsort_value value = {.kind = RECSORT_VALUE_REAL, .as.real = number};
   const uint64_t raw = field == D   ? key_double_bits(number)
                        : field == I ? (uint64_t)(int64_t)number

@@ -236,7 +236,8 @@ static recsort_field_desc describe(const kind_field *field, const char *name)
                              .type = field->type,
                              .offset = RECSORT_NO_OFFSET,
                              .endian = field->endian,
-                             .count = field->size ? field->size : field->count,
+                             .size = field->size,
+                             .count = field->count,
                              .nulls = field->nulls,
                              .null_count = field->null_count};
   if (field->type == RECSORT_ENUM) {

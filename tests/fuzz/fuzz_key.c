@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                     .type = type,
                                     .endian =
                                         data[1] & 1 ? RECSORT_BIG_ENDIAN : RECSORT_LITTLE_ENDIAN,
-                                    .count = string ? data[2] % MOST_BYTES + 1u : 0,
+                                    .size = string ? data[2] % MOST_BYTES + 1u : 0,
                                     .nulls = nulls,
                                     .null_count = nullable ? 2 : 0,
                                     .offset = RECSORT_NO_OFFSET};

@@ -4,10 +4,10 @@
 #include "fuzz.h"
 #include "recsort/recsort_file.h"
 
-static void check_fields(const recsort_field *fields, size_t count, size_t end)
+static void check_fields(const recsort_field_desc *fields, size_t count, size_t end)
 {
   for (size_t i = 0; i < count; i++) {
-    const recsort_field *field = &fields[i];
+    const recsort_field_desc *field = &fields[i];
     const size_t elements = field->count ? field->count : 1;
     EXPECT(field->name && field->name[0]);
     EXPECT(field->size > 0 && field->offset <= end);
@@ -18,7 +18,7 @@ static void check_fields(const recsort_field *fields, size_t count, size_t end)
 }
 
 /* A place has a field within the first 2^20 bytes, or a text; a condition of its own, too. */
-static void check_place(const recsort_field *field, const char *text)
+static void check_place(const recsort_field_desc *field, const char *text)
 {
   EXPECT(!field != !text);
   if (field) EXPECT(field->size > 0 && field->offset + field->size <= 1 << 20);
@@ -55,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return 0;
   }
   size_t count;
-  const recsort_field *fields = recsort_schema_fields(schema, &count);
+  const recsort_field_desc *fields = recsort_schema_fields(schema, &count);
   EXPECT(count > 0);
   check_fields(fields, count, recsort_schema_record_size(schema));
   check_places(schema);

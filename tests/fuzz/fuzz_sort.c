@@ -17,13 +17,14 @@ typedef struct reference {
 } reference;
 
 /* Follows a path that the library has accepted. */
-static oracle_key find_key(const recsort_field *fields, size_t count, const recsort_key_desc *key)
+static oracle_key find_key(const recsort_field_desc *fields, size_t count,
+                           const recsort_key_desc *key)
 {
   const char *rest = key->path;
   size_t offset = 0;
   for (;;) {
     const size_t length = strcspn(rest, ".[");
-    const recsort_field *field = fields;
+    const recsort_field_desc *field = fields;
     while (strlen(field->name) != length || strncmp(field->name, rest, length) != 0)
       EXPECT(++field < fields + count);
     offset += field->offset;
@@ -84,7 +85,7 @@ static void test_records(const recsort_schema *schema, const uint8_t *records, s
 {
   reference r = {.record_size = recsort_schema_record_size(schema), .records = records};
   size_t field_count;
-  const recsort_field *fields = recsort_schema_fields(schema, &field_count);
+  const recsort_field_desc *fields = recsort_schema_fields(schema, &field_count);
   const recsort_key_desc *keys = recsort_schema_keys(schema, &r.key_count);
   bool has_enum = false;
   if (r.key_count == 0 || r.key_count > MOST_KEYS) return;

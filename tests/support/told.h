@@ -26,14 +26,15 @@ static inline recsort_plugin_info plugin_at(const recsort_plugin_info *list, siz
   return list ? *list : none;
 }
 
-static inline recsort_value read_value(const recsort_field *field, const void *base, size_t element)
+static inline recsort_value read_value(const recsort_field_desc *field, const void *base,
+                                       size_t element)
 {
   recsort_value value;
   recsort_field_get(field, base, element, &value, sizeof value);
   return value;
 }
 
-static inline void write_value(const recsort_field *field, void *base, size_t element,
+static inline void write_value(const recsort_field_desc *field, void *base, size_t element,
                                recsort_value value)
 {
   recsort_field_set(field, base, element, &value, sizeof value);

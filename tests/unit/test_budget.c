@@ -59,7 +59,7 @@ static void test_many_names_and_keys(void **state)
   print_message("%zu bytes at the most\n", counts.most_bytes);
   assert_null(key_of(sorter, 1024).path);
   for (size_t i = 0; i < 1024; i += 1023) {
-    const recsort_field *const field = key_of(sorter, i).field;
+    const recsort_field_desc *const field = key_of(sorter, i).field;
     assert_string_equal(field->name, "e");
     assert_int_equal(field->enumerator_count, 7000);
     assert_string_equal(field->enumerators[6999].name, "n6999");

@@ -488,7 +488,7 @@ static void survives_failing_allocations(void **state)
 static const recsort_field_desc fields[] = {
     {.name = "x", .type = RECSORT_FLOAT32, .offset = RECSORT_NO_OFFSET},
     {.name = "y", .type = RECSORT_INT16, .offset = RECSORT_NO_OFFSET},
-    {.name = "text", .type = RECSORT_CHAR, .count = 4, .offset = RECSORT_NO_OFFSET}};
+    {.name = "text", .type = RECSORT_CHAR, .size = 4, .offset = RECSORT_NO_OFFSET}};
 
 static recsort_status create(const recsort_computed_desc *computed, recsort_nan nan,
                              recsort_schema **schema, recsort_error *error)

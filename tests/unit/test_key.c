@@ -115,12 +115,12 @@ static void open_subject(subject *s, oracle_key key, bool beside)
       key.type == RECSORT_CHAR || key.type == RECSORT_BYTES || key.type == RECSORT_CSTRING;
   const bool bits = key.type == RECSORT_BITFIELD, names = key.type == RECSORT_ENUM;
   const recsort_field_desc fields[] = {
-      {.name = "lead", .type = RECSORT_BYTES, .count = LEAD, .offset = RECSORT_NO_OFFSET},
+      {.name = "lead", .type = RECSORT_BYTES, .size = LEAD, .offset = RECSORT_NO_OFFSET},
       {.name = "value",
        .type = bits ? RECSORT_UINT32 : key.type,
        .base = names ? RECSORT_INT16 : (recsort_type)0,
        .endian = key.endian,
-       .count = string ? key.size : 0,
+       .size = string ? key.size : 0,
        .nulls = key.nulls,
        .null_count = key.null_count,
        .enumerators = names ? all_of_int16 : NULL,

@@ -60,9 +60,9 @@ static const recsort_field_desc outer_fields[] = {
     {.name = "u32", .type = RECSORT_UINT32, ANYWHERE},
     {.name = "u8", .type = RECSORT_UINT8, ANYWHERE},
     {.name = "u64", .type = RECSORT_UINT64, ANYWHERE},
-    {.name = "name", .type = RECSORT_CHAR, .count = 5, ANYWHERE},
+    {.name = "name", .type = RECSORT_CHAR, .size = 5, ANYWHERE},
     {.name = "f32", .type = RECSORT_FLOAT32, ANYWHERE},
-    {.name = "raw", .type = RECSORT_BYTES, .count = 3, ANYWHERE},
+    {.name = "raw", .type = RECSORT_BYTES, .size = 3, ANYWHERE},
     {.name = "one", .type = RECSORT_STRUCT, .fields = inner_fields, .field_count = 3, ANYWHERE},
     {.name = "i8b", .type = RECSORT_INT8, ANYWHERE},
     {.name = "three",
@@ -119,7 +119,7 @@ static void lays_out_as_the_compiler_does(void **state)
   const recsort_schema_desc desc = outer_desc();
   recsort_schema *schema = create(&desc);
   size_t count;
-  const recsort_field *fields = recsort_schema_fields(schema, &count);
+  const recsort_field_desc *fields = recsort_schema_fields(schema, &count);
   (void)state;
   assert_int_equal(count, LENGTH(outer_places));
   for (size_t i = 0; i < count; i++) {
@@ -129,7 +129,7 @@ static void lays_out_as_the_compiler_does(void **state)
     assert_int_equal(fields[i].count, outer_places[i].count);
     assert_int_equal(fields[i].endian, RECSORT_LITTLE_ENDIAN);
   }
-  const recsort_field *inner = fields[11].fields;
+  const recsort_field_desc *inner = fields[11].fields;
   assert_int_equal(inner[1].offset, offsetof(struct inner, weight));
   assert_int_equal(inner[2].offset, offsetof(struct inner, pair));
   assert_int_equal(recsort_schema_record_size(schema), sizeof(struct outer));
@@ -164,11 +164,12 @@ static void describes_structs_of_c(void **state)
 #define MEMBERS(DO)                                                                                \
   DO(alive, "bool")                                                                                \
   DO(letter, "char")                                                                               \
-  DO(i8, "int8") DO(u8, "uint8") DO(i16, "int16") DO(u16, "uint16") DO(i32, "int32")               \
-      DO(u32, "uint32") DO(i, sizeof(long) == 8 ? "int64" : "int32")                               \
-          DO(u, sizeof(long) == 8 ? "uint64" : "uint32") DO(i64, "int64") DO(u64, "uint64")        \
-              DO(f32, "float32") DO(f64, "float64") DO(hue, "int32") DO(name, "cstring")           \
-                  DO(raw, "bytes")
+  DO(i8, "int8")                                                                                   \
+  DO(u8, "uint8")                                                                                  \
+  DO(i16, "int16") DO(u16, "uint16") DO(i32, "int32") DO(u32, "uint32")                            \
+      DO(i, sizeof(long) == 8 ? "int64" : "int32") DO(u, sizeof(long) == 8 ? "uint64" : "uint32")  \
+          DO(i64, "int64") DO(u64, "uint64") DO(f32, "float32") DO(f64, "float64")                 \
+              DO(hue, "int32") DO(name, "cstring") DO(raw, "bytes")
 #define DESCRIBE(member, type) RECSORT_FIELD(struct described, member),
 #define EXPECT(member, type)                                                                       \
   {type, #member, offsetof(struct described, member), sizeof((struct described *)0)->member},
@@ -184,7 +185,7 @@ static void describes_structs_of_c(void **state)
   (void)state;
   assert_int_equal(recsort_schema_create(&desc, NULL, &schema, NULL), RECSORT_OK);
   assert_int_equal(recsort_schema_record_size(schema), sizeof(struct described));
-  const recsort_field *const found = recsort_schema_fields(schema, &count);
+  const recsort_field_desc *const found = recsort_schema_fields(schema, &count);
   assert_int_equal(count, LENGTH(expected));
   for (size_t i = 0; i < count; i++) {
     assert_string_equal(found[i].name, expected[i].name);
@@ -223,7 +224,7 @@ static void aligns_addresses_as_the_system_does(void **state)
                                     .fields = fields,
                                     .field_count = LENGTH(fields)};
   recsort_schema *schema = create(&desc);
-  const recsort_field *laid = recsort_schema_fields(schema, NULL);
+  const recsort_field_desc *laid = recsort_schema_fields(schema, NULL);
   (void)state;
   assert_int_equal(laid[1].offset, offsetof(struct host, v4));
   if (_Alignof(struct in6_addr) == 4) { /* 2 on Windows */
@@ -242,7 +243,7 @@ static void packs_without_padding(void **state)
   (void)state;
   desc.layout = RECSORT_LAYOUT_PACKED;
   recsort_schema *schema = create(&desc);
-  const recsort_field *fields = recsort_schema_fields(schema, &count);
+  const recsort_field_desc *fields = recsort_schema_fields(schema, &count);
   for (size_t i = 0; i < count; i++) {
     assert_int_equal(fields[i].offset, end);
     end += fields[i].size * (fields[i].count ? fields[i].count : 1);
@@ -325,7 +326,7 @@ static void hands_endian_down(void **state)
   size_t count;
   (void)state;
   recsort_schema *schema = create(&desc);
-  const recsort_field *laid = recsort_schema_fields(schema, &count);
+  const recsort_field_desc *laid = recsort_schema_fields(schema, &count);
   assert_int_equal(laid[0].endian, RECSORT_LITTLE_ENDIAN);
   assert_int_equal(laid[1].fields[0].endian, RECSORT_BIG_ENDIAN);
   assert_int_equal(laid[1].fields[1].endian, RECSORT_LITTLE_ENDIAN);
@@ -402,8 +403,10 @@ static void refuses_bad_fields_made_by_calls(void **state)
        "field \"a\": null 32768 does not fit int16"},
       {{.name = "a", .type = RECSORT_BITFIELD, .width = 1, ANYWHERE},
        "field \"a\": a bitfield needs a base"},
-      {{.name = "a", .type = RECSORT_BITFIELD, .bit_base = "b", .width = 1, .offset = 1},
-       "field \"a\": a bitfield takes count, offset and endian from its base"},
+      {{.name = "a", .type = RECSORT_INT32, .size = 8, ANYWHERE},
+       "field \"a\": size 8 is given, but it takes 4 bytes"},
+      {{.name = "a", .type = RECSORT_CSTRING, .count = 8, ANYWHERE},
+       "field \"a\": its length is size, not count; there are no arrays of cstring"},
   };
   (void)state;
   for (size_t i = 0; i < LENGTH(cases); i++) {
@@ -428,6 +431,15 @@ static void refuses_bad_bitfields_made_by_calls(void **state)
   expect_refused(&desc, "field \"b\": bit 4294967295 and width 2 lie outside the 32 bits of \"a\"");
   fields[1].bit = 30;
   recsort_schema_destroy(create(&desc));
+  for (unsigned wrong = 0; wrong < 4; wrong++) {
+    recsort_field_desc *const bits = &fields[1];
+    bits->endian = wrong == 0 ? RECSORT_BIG_ENDIAN : RECSORT_ENDIAN_DEFAULT;
+    bits->offset = wrong == 1 ? 4 : RECSORT_NO_OFFSET;
+    bits->count = wrong == 2;
+    bits->size = wrong == 3 ? 2 : 0;
+    expect_refused(&desc,
+                   "field \"b\": a bitfield takes count, size, offset and endian from its base");
+  }
 }
 
 static void refuses_bad_records_made_by_calls(void **state)
@@ -480,7 +492,7 @@ static void refuses_bad_records_made_by_calls(void **state)
                            anywhere = {.type = RECSORT_INT32, .offset = RECSORT_NO_OFFSET},
                            far = {.type = RECSORT_INT32, .offset = (1 << 20) + 1},
                            last = {.type = RECSORT_INT32, .offset = (1 << 20) - 3},
-                           text = {.type = RECSORT_CHAR, .offset = 4, .count = 1 << 20};
+                           text = {.type = RECSORT_CHAR, .offset = 4, .size = 1 << 20};
   CASE(SKIP(&several), "skip: it is an array");
   CASE(SKIP(&turned), "skip: its endian is not a recsort_endian");
   CASE(SKIP(&under), "skip: its endian is not a recsort_endian");

@@ -38,8 +38,8 @@ static recsort_schema_desc described(const recsort_place_desc *places, size_t co
 
 /* ---- Texts ---------------------------------------------------------------------------------- */
 
-static void expect_field(const recsort_field *field, recsort_type type, size_t offset, size_t size,
-                         recsort_endian endian)
+static void expect_field(const recsort_field_desc *field, recsort_type type, size_t offset,
+                         size_t size, recsort_endian endian)
 {
   assert_non_null(field);
   assert_int_equal(field->type, type);
@@ -183,8 +183,8 @@ static void reads_conditions(void **state)
 /* ---- Descriptions --------------------------------------------------------------------------- */
 
 static const recsort_field_desc number = {.type = RECSORT_UINT32, .offset = 4};
-static const recsort_field_desc text = {.type = RECSORT_CHAR, .offset = 8, .count = 2};
-static const recsort_field_desc raw = {.type = RECSORT_BYTES, .offset = 8, .count = 2};
+static const recsort_field_desc text = {.type = RECSORT_CHAR, .offset = 8, .size = 2};
+static const recsort_field_desc raw = {.type = RECSORT_BYTES, .offset = 8, .size = 2};
 static const recsort_field_desc real = {.type = RECSORT_FLOAT32, .offset = 4};
 static const int64_t values[] = {7, 256}, negative[] = {-1};
 

@@ -17,9 +17,13 @@ static const recsort_enumerator whole[] = {{"least", 0}, {"most", -1}}; /* of ui
   {                                                                                                \
     .name = n, .type = RECSORT_##t, .offset = RECSORT_NO_OFFSET                                    \
   }
-#define TEXT(n, t, size)                                                                           \
+#define TEXT(n, t, bytes)                                                                          \
   {                                                                                                \
-    .name = n, .type = RECSORT_##t, .count = size, .offset = RECSORT_NO_OFFSET                     \
+    .name = n, .type = RECSORT_##t, .size = bytes, .offset = RECSORT_NO_OFFSET                     \
+  }
+#define ARRAY(n, t, elements)                                                                      \
+  {                                                                                                \
+    .name = n, .type = RECSORT_##t, .count = elements, .offset = RECSORT_NO_OFFSET                 \
   }
 #define NAMED(n, b, list)                                                                          \
   {                                                                                                \
@@ -45,8 +49,8 @@ static const recsort_field_desc fields[] = {
     NAMED("five", UINT8, five),   NAMED("whole", UINT64, whole),
     BITS("low3", "u16", 0, 3),    BITS("high5", "u16", 11, 5),
     TEXT("huge", BYTES, 1 << 22), TEXT("vast", BYTES, 1 << 29),
-    TEXT("flags", BOOL, 262144),  TEXT("many", BOOL, 262145),
-    TEXT("long", BYTES, 2000000), TEXT("pair", INT16, 2)};
+    ARRAY("flags", BOOL, 262144), ARRAY("many", BOOL, 262145),
+    TEXT("long", BYTES, 2000000), ARRAY("pair", INT16, 2)};
 
 static recsort_schema *open_schema(void)
 {

@@ -110,7 +110,7 @@ static void test_a_schema_keeps_nothing_of_its_description(void **state)
   memset(fields, 0, sizeof fields);
   memset(keys, 0, sizeof keys);
   memset(&desc, 0, sizeof desc);
-  const recsort_field *const kept = recsort_schema_fields(schema, &count);
+  const recsort_field_desc *const kept = recsort_schema_fields(schema, &count);
   assert_string_equal(recsort_schema_record_name(schema), "R");
   assert_string_equal(kept->name, "kind");
   assert_string_equal(kept->enumerators[0].name, "low");

@@ -716,7 +716,7 @@ static void expect_spelling(const char *word, recsort_type type, bool big_endian
   size_t count;
   snprintf(text, sizeof text, FIELDS "  - {name: a, type: \"%s\"}\n", word);
   recsort_schema *schema = schema_of(text);
-  const recsort_field *field = recsort_schema_fields(schema, &count);
+  const recsort_field_desc *field = recsort_schema_fields(schema, &count);
   assert_int_equal(count, 1);
   if (field->type != type) fail_msg("%s is not read as it should", text);
   assert_int_equal(field->endian, big_endian ? RECSORT_BIG_ENDIAN : RECSORT_LITTLE_ENDIAN);
@@ -743,7 +743,7 @@ static void reads_every_word_of_the_record(void **state)
                 "- {type: float, name: b}\n- {name: a, type: short}\n"
                 "record: \"two words\"\n...\n");
   size_t count;
-  const recsort_field *fields = recsort_schema_fields(schema, &count);
+  const recsort_field_desc *fields = recsort_schema_fields(schema, &count);
   assert_int_equal(count, 2);
   assert_string_equal(fields[1].name, "a");
   assert_int_equal(fields[1].offset, 4);
@@ -833,7 +833,7 @@ static void reads_null_values(void **state)
     (void)snprintf(text, sizeof text, FIELDS "  - {null: %s, name: a, type: %s}\n", cases[i].text,
                    cases[i].type);
     recsort_schema *schema = schema_of(text);
-    const recsort_field *const field = recsort_schema_fields(schema, NULL);
+    const recsort_field_desc *const field = recsort_schema_fields(schema, NULL);
     assert_int_equal(field->null_count, cases[i].count);
     for (size_t v = 0; v < cases[i].count; v++)
       assert_true(field->nulls[v] == cases[i].values[v]);
@@ -888,7 +888,7 @@ static void numbers_enumerators_as_c_does(void **state)
                        "c, value: 5}, {name: d}, {value: -3, name: e}, f, {name: g, "
                        "value: -9223372036854775808}, {name: h, value: 0x10}]}\n");
   size_t count;
-  const recsort_field *field = recsort_schema_fields(schema, &count);
+  const recsort_field_desc *field = recsort_schema_fields(schema, &count);
   assert_int_equal(field->enumerator_count, 8);
   for (size_t i = 0; i < 8; i++) {
     assert_int_equal(field->enumerators[i].value, expected[i]);

@@ -76,7 +76,7 @@ static recsort_schema *create(const recsort_schema_desc *desc)
 static void expect_item(const recsort_schema *schema)
 {
   size_t count;
-  const recsort_field *const laid = recsort_schema_fields(schema, &count);
+  const recsort_field_desc *const laid = recsort_schema_fields(schema, &count);
   assert_int_equal(count, FIELDS);
   assert_int_equal(recsort_schema_record_size(schema), sizeof(item));
   assert_int_equal(laid[1].offset, offsetof(item, price));
@@ -307,7 +307,8 @@ static void test_only_the_right_size_is_filled_in(void **state)
                                              .coordinates = coordinates,
                                              .coordinate_count = 1,
                                              .parameter = "point"};
-  const recsort_field field = {.type = RECSORT_UINT32, .endian = RECSORT_LITTLE_ENDIAN, .size = 4};
+  const recsort_field_desc field = {
+      .type = RECSORT_UINT32, .endian = RECSORT_LITTLE_ENDIAN, .size = 4};
   recsort_schema_desc desc = description();
   (void)state;
   desc.computed = &near;
@@ -324,7 +325,8 @@ static void test_only_the_right_size_is_filled_in(void **state)
 
 static void test_only_the_right_size_is_set(void **state)
 {
-  const recsort_field field = {.type = RECSORT_UINT32, .endian = RECSORT_LITTLE_ENDIAN, .size = 4};
+  const recsort_field_desc field = {
+      .type = RECSORT_UINT32, .endian = RECSORT_LITTLE_ENDIAN, .size = 4};
   const recsort_value values[2] = {{.kind = RECSORT_VALUE_UNSIGNED, .as.u = 5}};
   uint32_t record = 7;
   (void)state;

@@ -74,7 +74,7 @@ static const struct {
     {RECSORT_INT56, 7, 0x07068504038281, 0xff81820304850607},
 };
 
-static void check_integer(const recsort_field *field, recsort_type type, uint64_t expected)
+static void check_integer(const recsort_field_desc *field, recsort_type type, uint64_t expected)
 {
   unsigned char copy[sizeof pattern];
   const bool is_signed = oracle_is_signed(type);
@@ -95,10 +95,10 @@ static void reads_and_writes_integers(void **state)
 {
   (void)state;
   for (size_t i = 0; i < LENGTH(integers); i++) {
-    recsort_field field = {.type = integers[i].type,
-                           .offset = 1,
-                           .size = integers[i].size,
-                           .endian = RECSORT_LITTLE_ENDIAN};
+    recsort_field_desc field = {.type = integers[i].type,
+                                .offset = 1,
+                                .size = integers[i].size,
+                                .endian = RECSORT_LITTLE_ENDIAN};
     check_integer(&field, integers[i].type, integers[i].little);
     field.endian = RECSORT_BIG_ENDIAN;
     check_integer(&field, integers[i].type, integers[i].big);
@@ -111,7 +111,7 @@ static void reads_and_writes_integers(void **state)
 
 static void reads_and_writes_elements(void **state)
 {
-  const recsort_field field = {
+  const recsort_field_desc field = {
       .type = RECSORT_UINT16, .offset = 1, .size = 2, .count = 4, .endian = RECSORT_BIG_ENDIAN};
   unsigned char copy[sizeof pattern] = {0};
   (void)state;
@@ -139,13 +139,13 @@ static void reads_and_writes_bits(void **state)
   };
   (void)state;
   for (size_t i = 0; i < LENGTH(cases); i++) {
-    const recsort_field field = {.type = RECSORT_BITFIELD,
-                                 .base = RECSORT_INT32,
-                                 .offset = 1,
-                                 .size = 4,
-                                 .endian = cases[i].endian,
-                                 .bit = cases[i].bit,
-                                 .width = cases[i].width};
+    const recsort_field_desc field = {.type = RECSORT_BITFIELD,
+                                      .base = RECSORT_INT32,
+                                      .offset = 1,
+                                      .size = 4,
+                                      .endian = cases[i].endian,
+                                      .bit = cases[i].bit,
+                                      .width = cases[i].width};
     unsigned char copy[6] = {0x55, 0, 0, 0, 0, 0x55};
     recsort_value value;
     recsort_field_get(&field, pattern, 0, &value, sizeof value);
@@ -157,11 +157,11 @@ static void reads_and_writes_bits(void **state)
     write_value(&field, copy, 0, unsigned_value(0));
     assert_memory_equal(copy, "\x55\0\0\0\0\x55", 6);
   }
-  const recsort_field whole = {.type = RECSORT_BITFIELD,
-                               .base = RECSORT_UINT64,
-                               .size = 8,
-                               .endian = RECSORT_LITTLE_ENDIAN,
-                               .width = 64};
+  const recsort_field_desc whole = {.type = RECSORT_BITFIELD,
+                                    .base = RECSORT_UINT64,
+                                    .size = 8,
+                                    .endian = RECSORT_LITTLE_ENDIAN,
+                                    .width = 64};
   assert_true(read_value(&whole, pattern + 1, 0).as.u == 0x8807068504038281);
 }
 
@@ -174,9 +174,9 @@ typedef struct small_float {
   double real;
 } small_float;
 
-static uint64_t raw_bits(const recsort_field *field, const unsigned char *bytes)
+static uint64_t raw_bits(const recsort_field_desc *field, const unsigned char *bytes)
 {
-  recsort_field raw = *field;
+  recsort_field_desc raw = *field;
   raw.type = field->size == 2 ? RECSORT_UINT16 : RECSORT_UINT32;
   return read_value(&raw, bytes, 0).as.u;
 }
@@ -184,7 +184,7 @@ static uint64_t raw_bits(const recsort_field *field, const unsigned char *bytes)
 static uint64_t write_real(recsort_type type, double real)
 {
   unsigned char bytes[4];
-  const recsort_field field = {
+  const recsort_field_desc field = {
       .type = type, .size = type == RECSORT_FLOAT32 ? 4 : 2, .endian = RECSORT_BIG_ENDIAN};
   write_value(&field, bytes, 0, real_value(real));
   return raw_bits(&field, bytes);
@@ -219,10 +219,10 @@ static void reads_known_floats(void **state)
   (void)state;
   for (size_t i = 0; i < LENGTH(known); i++) {
     const size_t size = known[i].type == RECSORT_FLOAT32 ? 4 : 2;
-    const recsort_field raw = {.type = size == 2 ? RECSORT_UINT16 : RECSORT_UINT32,
-                               .size = size,
-                               .endian = RECSORT_LITTLE_ENDIAN};
-    recsort_field field = raw;
+    const recsort_field_desc raw = {.type = size == 2 ? RECSORT_UINT16 : RECSORT_UINT32,
+                                    .size = size,
+                                    .endian = RECSORT_LITTLE_ENDIAN};
+    recsort_field_desc field = raw;
     unsigned char bytes[4];
     field.type = known[i].type;
     write_value(&raw, bytes, 0, unsigned_value(known[i].bits));
@@ -243,7 +243,8 @@ static void writes_reals_to_integers(void **state)
   } known[] = {{2.75, 2},     {-2.75, (uint64_t)-2}, {0x1p63, UINT64_C(1) << 63},
                {0x1p64, 0},   {-0x1p64, 0},          {NAN, 0},
                {-INFINITY, 0}};
-  const recsort_field field = {.type = RECSORT_UINT64, .size = 8, .endian = RECSORT_LITTLE_ENDIAN};
+  const recsort_field_desc field = {
+      .type = RECSORT_UINT64, .size = 8, .endian = RECSORT_LITTLE_ENDIAN};
   (void)state;
   for (size_t i = 0; i < LENGTH(known); i++) {
     unsigned char bytes[8];
@@ -261,7 +262,7 @@ static void keeps_every_16_bit_float(void **state)
   for (recsort_type type = RECSORT_FLOAT16; type <= RECSORT_BFLOAT16; type++) {
     for (uint32_t bits = 0; bits < 0x10000; bits++) {
       const unsigned char bytes[2] = {(unsigned char)(bits >> 8), (unsigned char)bits};
-      const recsort_field field = {.type = type, .size = 2, .endian = RECSORT_BIG_ENDIAN};
+      const recsort_field_desc field = {.type = type, .size = 2, .endian = RECSORT_BIG_ENDIAN};
       unsigned char copy[2];
       write_value(&field, copy, 0, read_value(&field, bytes, 0));
       assert_memory_equal(copy, bytes, 2);
@@ -279,7 +280,7 @@ static void rounds_to_nearest_even(void **state)
     for (uint32_t bits = 0; bits + 1 < infinity; bits++) {
       const unsigned char low[2] = {(unsigned char)(bits >> 8), (unsigned char)bits};
       const unsigned char high[2] = {(unsigned char)((bits + 1) >> 8), (unsigned char)(bits + 1)};
-      const recsort_field field = {.type = type, .size = 2, .endian = RECSORT_BIG_ENDIAN};
+      const recsort_field_desc field = {.type = type, .size = 2, .endian = RECSORT_BIG_ENDIAN};
       const double a = read_value(&field, low, 0).as.real;
       const double b = read_value(&field, high, 0).as.real;
       const uint64_t middle = bits_of(a + (b - a) / 2); /* exact in double */
@@ -327,8 +328,9 @@ static void narrows_to_float32_as_the_processor_does(void **state)
 
 static void keeps_float64_and_signalling_float32(void **state)
 {
-  const recsort_field f64 = {.type = RECSORT_FLOAT64, .size = 8, .endian = RECSORT_BIG_ENDIAN};
-  const recsort_field f32 = {.type = RECSORT_FLOAT32, .size = 4, .endian = RECSORT_LITTLE_ENDIAN};
+  const recsort_field_desc f64 = {.type = RECSORT_FLOAT64, .size = 8, .endian = RECSORT_BIG_ENDIAN};
+  const recsort_field_desc f32 = {
+      .type = RECSORT_FLOAT32, .size = 4, .endian = RECSORT_LITTLE_ENDIAN};
   const unsigned char signalling[4] = {1, 0, 0x80, 0xff};
   unsigned char bytes[8];
   (void)state;
@@ -350,7 +352,7 @@ static void reads_and_writes_every_small_float(void **state)
   (void)state;
   for (recsort_type type = RECSORT_FLOAT8_E3M4; type <= RECSORT_FLOAT4_E2M1FN; type++)
     for (unsigned byte = 0; byte < 256; byte++) {
-      const recsort_field field = {.type = type, .size = 1, .endian = RECSORT_LITTLE_ENDIAN};
+      const recsort_field_desc field = {.type = type, .size = 1, .endian = RECSORT_LITTLE_ENDIAN};
       const unsigned char from = (unsigned char)byte;
       const oracle_float expected = oracle_float_of(type, byte);
       unsigned char to = 0x55;
@@ -398,7 +400,8 @@ static void rounds_to_small_floats(void **state)
   };
   (void)state;
   for (size_t i = 0; i < LENGTH(known); i++) {
-    const recsort_field field = {.type = known[i].type, .size = 1, .endian = RECSORT_LITTLE_ENDIAN};
+    const recsort_field_desc field = {
+        .type = known[i].type, .size = 1, .endian = RECSORT_LITTLE_ENDIAN};
     unsigned char byte = 0x55;
     write_value(&field, &byte, 0, real_value(known[i].real));
     if (byte != known[i].byte)
@@ -424,7 +427,8 @@ static void reads_and_writes_small_integers(void **state)
   };
   (void)state;
   for (size_t i = 0; i < LENGTH(known); i++) {
-    const recsort_field field = {.type = known[i].type, .size = 1, .endian = RECSORT_LITTLE_ENDIAN};
+    const recsort_field_desc field = {
+        .type = known[i].type, .size = 1, .endian = RECSORT_LITTLE_ENDIAN};
     const unsigned char from = (unsigned char)known[i].byte;
     unsigned char to = 0x55;
     const recsort_value value = read_value(&field, &from, 0);
@@ -439,7 +443,7 @@ static void reads_and_writes_small_integers(void **state)
 
 static void reads_and_pads_bytes(void **state)
 {
-  const recsort_field field = {.type = RECSORT_CHAR, .offset = 1, .size = 4};
+  const recsort_field_desc field = {.type = RECSORT_CHAR, .offset = 1, .size = 4};
   unsigned char record[6] = "xabcdx";
   (void)state;
   recsort_value value;
@@ -482,18 +486,20 @@ static void cuts_values_that_do_not_fit(void **state)
   unsigned char bytes[8];
   (void)state;
   for (size_t i = 0; i < LENGTH(cases); i++) {
-    const recsort_field field = {
+    const recsort_field_desc field = {
         .type = cases[i].type, .size = cases[i].size, .endian = RECSORT_LITTLE_ENDIAN};
     memset(bytes, 0x55, sizeof bytes);
     write_value(&field, bytes, 0, cases[i].value);
     assert_true(read_value(&field, bytes, 0).as.i == cases[i].expected);
   }
-  const recsort_field truth = {.type = RECSORT_BOOL, .size = 1, .endian = RECSORT_LITTLE_ENDIAN};
+  const recsort_field_desc truth = {
+      .type = RECSORT_BOOL, .size = 1, .endian = RECSORT_LITTLE_ENDIAN};
   write_value(&truth, bytes, 0, unsigned_value(256));
   assert_int_equal(bytes[0], 1);
   write_value(&truth, bytes, 0, signed_value(0));
   assert_int_equal(bytes[0], 0);
-  const recsort_field real = {.type = RECSORT_FLOAT64, .size = 8, .endian = RECSORT_LITTLE_ENDIAN};
+  const recsort_field_desc real = {
+      .type = RECSORT_FLOAT64, .size = 8, .endian = RECSORT_LITTLE_ENDIAN};
   write_value(&real, bytes, 0, signed_value(-5));
   assert_true(read_value(&real, bytes, 0).as.real == -5.0);
   write_value(&real, bytes, 0, text);

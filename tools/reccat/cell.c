@@ -8,12 +8,12 @@
 #include <wchar.h>
 #include <wctype.h>
 
-static recsort_type_class class_of(const recsort_field *field)
+static recsort_type_class class_of(const recsort_field_desc *field)
 {
   return recsort_type_describe(field->type)->type_class;
 }
 
-cell_kind cell_kind_of(const recsort_field *field)
+cell_kind cell_kind_of(const recsort_field_desc *field)
 {
   switch (class_of(field)) {
   case RECSORT_CLASS_SIGNED:
@@ -38,7 +38,7 @@ cell_kind cell_kind_of(const recsort_field *field)
 
 /* ---- Sizes --------------------------------------------------------------------------------- */
 
-static size_t longest_name(const recsort_field *field)
+static size_t longest_name(const recsort_field_desc *field)
 {
   size_t longest = 0;
   for (size_t i = 0; i < field->enumerator_count; i++) {
@@ -55,7 +55,7 @@ static size_t digits_of(size_t bits)
 }
 
 /* The text of the number that is farthest from 0. */
-static size_t scaled_width(const recsort_field *field, bool is_signed)
+static size_t scaled_width(const recsort_field_desc *field, bool is_signed)
 {
   char text[TOOL_NUMBER_TEXT];
   const unsigned unused = 64 - recsort_type_describe(field->type)->bits;
@@ -65,7 +65,7 @@ static size_t scaled_width(const recsort_field *field, bool is_signed)
   return strlen(text);
 }
 
-size_t cell_width(const recsort_field *field)
+size_t cell_width(const recsort_field_desc *field)
 {
   switch (class_of(field)) {
   case RECSORT_CLASS_BOOL:
@@ -95,7 +95,7 @@ size_t cell_width(const recsort_field *field)
   return 0;
 }
 
-size_t cell_text_size(const recsort_field *field)
+size_t cell_text_size(const recsort_field_desc *field)
 {
   const size_t text = tool_is_text(field) ? 4 * field->size : cell_width(field);
   return (text > TOOL_NUMBER_TEXT ? text : TOOL_NUMBER_TEXT) + 1;
@@ -103,7 +103,7 @@ size_t cell_text_size(const recsort_field *field)
 
 /* ---- Numbers ------------------------------------------------------------------------------ */
 
-static char *write_enum(const recsort_field *field, recsort_value value, char *text)
+static char *write_enum(const recsort_field_desc *field, recsort_value value, char *text)
 {
   const uint64_t bits = value.kind == RECSORT_VALUE_SIGNED ? (uint64_t)value.as.i : value.as.u;
   for (size_t i = 0; i < field->enumerator_count; i++) {
@@ -143,7 +143,7 @@ static char *write_text(const unsigned char *bytes, size_t size, char *text)
   return text;
 }
 
-char *cell_write(const recsort_field *field, const void *base, size_t element, char *text)
+char *cell_write(const recsort_field_desc *field, const void *base, size_t element, char *text)
 {
   recsort_value value;
   recsort_field_get(field, base, element, &value, sizeof value);

@@ -17,15 +17,15 @@ typedef enum cell_kind {
   CELL_TEXT,
 } cell_kind;
 
-cell_kind cell_kind_of(const recsort_field *field);
+cell_kind cell_kind_of(const recsort_field_desc *field);
 
 /* The greatest width of a field's values in columns, by its type. */
-size_t cell_width(const recsort_field *field);
+size_t cell_width(const recsort_field_desc *field);
 /* The most bytes of the text, with its NUL. */
-size_t cell_text_size(const recsort_field *field);
+size_t cell_text_size(const recsort_field_desc *field);
 
 /* Writes the text of element `element` of a field in the struct at `base`. Returns its end, where
  * its NUL is. */
-char *cell_write(const recsort_field *field, const void *base, size_t element, char *text);
+char *cell_write(const recsort_field_desc *field, const void *base, size_t element, char *text);
 
 #endif

@@ -18,7 +18,7 @@ static bool append(columns *c, column new)
 }
 
 /* NULL: out of memory. */
-static char *path_of(const char *prefix, const recsort_field *field, size_t element)
+static char *path_of(const char *prefix, const recsort_field_desc *field, size_t element)
 {
   char *path;
   const char *const dot = *prefix ? "." : "";
@@ -28,10 +28,10 @@ static char *path_of(const char *prefix, const recsort_field *field, size_t elem
   return length < 0 ? NULL : path;
 }
 
-static bool append_fields(columns *c, const char *prefix, const recsort_field *fields, size_t count,
-                          size_t base)
+static bool append_fields(columns *c, const char *prefix, const recsort_field_desc *fields,
+                          size_t count, size_t base)
 {
-  for (const recsort_field *field = fields; field < fields + count; field++) {
+  for (const recsort_field_desc *field = fields; field < fields + count; field++) {
     for (size_t i = 0; i < (field->count ? field->count : 1); i++) {
       char *const path = path_of(prefix, field, i);
       if (!path) return false;
@@ -53,7 +53,7 @@ static bool append_fields(columns *c, const char *prefix, const recsort_field *f
 bool columns_of(columns *c, const recsort_schema *schema)
 {
   size_t count;
-  const recsort_field *const fields = recsort_schema_fields(schema, &count);
+  const recsort_field_desc *const fields = recsort_schema_fields(schema, &count);
   return append_fields(c, "", fields, count, 0);
 }
 

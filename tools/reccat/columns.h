@@ -6,8 +6,8 @@
 
 typedef struct column {
   char *name;
-  const recsort_field *field; /* not a struct */
-  size_t base;                /* offset of the enclosing struct in the record */
+  const recsort_field_desc *field; /* not a struct */
+  size_t base;                     /* offset of the enclosing struct in the record */
   size_t element;
   cell_kind kind;
 } column;

@@ -48,9 +48,9 @@ static bool add_name(json_shape *s, const char *name)
   return add(s, ":");
 }
 
-static bool add_members(json_shape *s, const recsort_field *fields, size_t count);
+static bool add_members(json_shape *s, const recsort_field_desc *fields, size_t count);
 
-static bool add_value(json_shape *s, const recsort_field *field)
+static bool add_value(json_shape *s, const recsort_field_desc *field)
 {
   if (field->type == RECSORT_STRUCT)
     return add(s, "{") && add_members(s, field->fields, field->field_count);
@@ -58,14 +58,14 @@ static bool add_value(json_shape *s, const recsort_field *field)
   return add(s, "");
 }
 
-static bool add_array(json_shape *s, const recsort_field *field)
+static bool add_array(json_shape *s, const recsort_field_desc *field)
 {
   for (size_t i = 0; i < field->count; i++)
     if (!add(s, i == 0 ? "[" : ",") || !add_value(s, field)) return false;
   return add(s, "]");
 }
 
-static bool add_members(json_shape *s, const recsort_field *fields, size_t count)
+static bool add_members(json_shape *s, const recsort_field_desc *fields, size_t count)
 {
   for (size_t i = 0; i < count; i++) {
     if (i > 0 && !add(s, ",")) return false;
@@ -78,7 +78,7 @@ static bool add_members(json_shape *s, const recsort_field *fields, size_t count
 bool json_shape_of(json_shape *s, const recsort_schema *schema)
 {
   size_t count;
-  const recsort_field *const fields = recsort_schema_fields(schema, &count);
+  const recsort_field_desc *const fields = recsort_schema_fields(schema, &count);
   *s = (json_shape){NULL, 0, 0};
   return add(s, "") && add_members(s, fields, count);
 }

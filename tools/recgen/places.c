@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const recsort_field *find_field(const recsort_field *fields, size_t count, const char *name,
-                                       size_t length)
+static const recsort_field_desc *find_field(const recsort_field_desc *fields, size_t count,
+                                            const char *name, size_t length)
 {
   for (size_t i = 0; i < count; i++) {
     if (strncmp(fields[i].name, name, length) == 0 && !fields[i].name[length]) return &fields[i];
@@ -14,7 +14,7 @@ static const recsort_field *find_field(const recsort_field *fields, size_t count
   return NULL;
 }
 
-static place place_of_path(const recsort_field *fields, size_t count, const char *path)
+static place place_of_path(const recsort_field_desc *fields, size_t count, const char *path)
 {
   place found = {0};
   for (;;) {
@@ -36,7 +36,7 @@ static place place_of_path(const recsort_field *fields, size_t count, const char
   }
 }
 
-static place first_place(const recsort_field *fields)
+static place first_place(const recsort_field_desc *fields)
 {
   place found = {.field = &fields[0]};
   while (found.field->type == RECSORT_STRUCT) {
@@ -73,7 +73,7 @@ static void bind_places(place *key, size_t count, const place *earlier, size_t e
 place *places_of(const recsort_schema *schema, size_t *count)
 {
   size_t field_count, key_count, place_count = 0;
-  const recsort_field *const fields = recsort_schema_fields(schema, &field_count);
+  const recsort_field_desc *const fields = recsort_schema_fields(schema, &field_count);
   const recsort_key_desc *const keys = recsort_schema_keys(schema, &key_count);
   for (size_t i = 0; i < key_count; i++)
     place_count += add_places(NULL, place_of_path(fields, field_count, keys[i].path), keys[i].path);

@@ -5,8 +5,8 @@
 #include "recsort/recsort.h"
 
 typedef struct place {
-  const recsort_field *field; /* not a struct */
-  size_t base;                /* offset of the enclosing struct in the record */
+  const recsort_field_desc *field; /* not a struct */
+  size_t base;                     /* offset of the enclosing struct in the record */
   size_t element;
   bool descending;
   bool bound; /* shares bits with an earlier place */

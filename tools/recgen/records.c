@@ -37,7 +37,7 @@ typedef enum making {
 
 /* The elements of a field in one struct, whose offset in the record is `base`. */
 typedef struct run {
-  const recsort_field *field;
+  const recsort_field_desc *field;
   size_t base;
   making making;
 } run;
@@ -65,12 +65,12 @@ struct generator {
 
 /* ---- Digits and values -------------------------------------------------------------------- */
 
-static uint64_t byte_base(const recsort_field *field)
+static uint64_t byte_base(const recsort_field_desc *field)
 {
   return tool_is_text(field) ? '~' - ' ' + 1 : 256;
 }
 
-static unsigned char byte_value(const recsort_field *field, uint64_t digit)
+static unsigned char byte_value(const recsort_field_desc *field, uint64_t digit)
 {
   return (unsigned char)(tool_is_text(field) ? ' ' + digit : digit);
 }
@@ -87,7 +87,7 @@ static uint64_t small_numbers(const recsort_type_info *type)
 
 /* The base of a field's digit; 0 stands for 2^64. Floats: as many steps in [0, 1024) as the
  * significand has values, or all numbers that are not negative. Null values have no digit. */
-static uint64_t digit_base(const recsort_field *field)
+static uint64_t digit_base(const recsort_field_desc *field)
 {
   const recsort_type_info *const type = recsort_type_describe(field->type);
   unsigned bits = type->bits;
@@ -129,9 +129,10 @@ static recsort_value integer_value(recsort_type type, uint64_t bits)
 }
 
 /* The number of a float of one byte that has so many below it, from 0 up. */
-static recsort_value small_value(const recsort_field *field, uint64_t digit)
+static recsort_value small_value(const recsort_field_desc *field, uint64_t digit)
 {
-  const recsort_field alone = {.type = field->type, .endian = RECSORT_LITTLE_ENDIAN, .size = 1};
+  const recsort_field_desc alone = {
+      .type = field->type, .endian = RECSORT_LITTLE_ENDIAN, .size = 1};
   const unsigned char byte = (unsigned char)digit;
   recsort_value value;
   recsort_field_get(&alone, &byte, 0, &value, sizeof value);
@@ -139,7 +140,7 @@ static recsort_value small_value(const recsort_field *field, uint64_t digit)
 }
 
 /* The integer that has so many below it, apart from null values. */
-static recsort_value number_value(const recsort_field *field, uint64_t digit)
+static recsort_value number_value(const recsort_field_desc *field, uint64_t digit)
 {
   const uint64_t sign =
       is_signed(field->type) ? UINT64_MAX << (recsort_type_describe(field->type)->bits - 1) : 0;
@@ -149,8 +150,8 @@ static recsort_value number_value(const recsort_field *field, uint64_t digit)
   return integer_value(field->type, sign + number);
 }
 
-static recsort_value digit_value(const recsort_field *field, const recsort_enumerator *enumerators,
-                                 uint64_t digit)
+static recsort_value digit_value(const recsort_field_desc *field,
+                                 const recsort_enumerator *enumerators, uint64_t digit)
 {
   const recsort_type_info *const type = recsort_type_describe(field->type);
   if (type->type_class == RECSORT_CLASS_FLOAT && type->size == 1) return small_value(field, digit);
@@ -168,16 +169,16 @@ static recsort_value digit_value(const recsort_field *field, const recsort_enume
   return number_value(field, digit);
 }
 
-static bool is_wide(const recsort_field *field)
+static bool is_wide(const recsort_field_desc *field)
 {
   return recsort_type_describe(field->type)->type_class == RECSORT_CLASS_WIDE;
 }
 
 /* Writes a digit to the upper half of an integer of 128 bits, and 0 to the lower one. */
-static void write_wide(const recsort_field *field, unsigned char *base, size_t element,
+static void write_wide(const recsort_field_desc *field, unsigned char *base, size_t element,
                        uint64_t digit)
 {
-  recsort_field half = *field;
+  recsort_field_desc half = *field;
   half.type = RECSORT_UINT64;
   half.size = 8;
   const bool big = field->endian == RECSORT_BIG_ENDIAN;
@@ -190,7 +191,7 @@ static void write_wide(const recsort_field *field, unsigned char *base, size_t e
 
 /* ---- Random values ------------------------------------------------------------------------ */
 
-static void write_bytes(const recsort_field *field, unsigned char *to, uint64_t *stream)
+static void write_bytes(const recsort_field_desc *field, unsigned char *to, uint64_t *stream)
 {
   enum { DRAWN_AT_ONCE = 8 };
   const uint64_t base = byte_base(field);
@@ -214,7 +215,7 @@ static bool is_special(uint64_t draw, double *value)
   return true;
 }
 
-static void write_scalar(const generator *g, const recsort_field *field, unsigned char *base,
+static void write_scalar(const generator *g, const recsort_field_desc *field, unsigned char *base,
                          size_t element, uint64_t draw)
 {
   recsort_value value = {.kind = RECSORT_VALUE_REAL};
@@ -226,7 +227,7 @@ static void write_scalar(const generator *g, const recsort_field *field, unsigne
   recsort_field_set(field, base, element, &value, sizeof value);
 }
 
-static making making_of(const recsort_field *field, bool special)
+static making making_of(const recsort_field_desc *field, bool special)
 {
   const recsort_type_info *const type = recsort_type_describe(field->type);
   switch (type->type_class) {
@@ -291,7 +292,7 @@ static uint64_t float64_bits(uint64_t draw)
 
 /* Makes an element of each record: what write_scalar would make. `as` is a constant in each call.
  */
-__attribute__((always_inline)) static inline void make_as(block *b, const recsort_field *field,
+__attribute__((always_inline)) static inline void make_as(block *b, const recsort_field_desc *field,
                                                           unsigned char *to, making as)
 {
   const bool big = field->endian == RECSORT_BIG_ENDIAN;
@@ -309,7 +310,7 @@ __attribute__((always_inline)) static inline void make_as(block *b, const recsor
 
 static void make(const generator *g, block *b, const run *r, size_t element)
 {
-  const recsort_field *const field = r->field;
+  const recsort_field_desc *const field = r->field;
   unsigned char *const to = b->records + r->base + field->offset + element * field->size;
   switch (r->making) {
   case MAKE_8:
@@ -377,7 +378,7 @@ static uint64_t take_key_digit(rank_rest *rest, uint64_t base, bool descending)
 static void take_digits(generator *g, rank_rest rest, unsigned char *record)
 {
   for (generator_key *key = g->keys; key < g->keys + g->key_count; key++) {
-    const recsort_field *const field = key->place.field;
+    const recsort_field_desc *const field = key->place.field;
     if (key->bytes) {
       unsigned char *const to =
           record + key->place.base + field->offset + key->place.element * field->size;
@@ -452,7 +453,7 @@ static int compare_unsigned(const void *a, const void *b)
 /* Sorts an enum's values, each once, into the key. */
 static bool sort_enumerators(generator_key *key)
 {
-  const recsort_field *const field = key->place.field;
+  const recsort_field_desc *const field = key->place.field;
   const size_t count = field->enumerator_count;
   key->enumerators = calloc(count, sizeof *key->enumerators);
   if (!key->enumerators) return false;
@@ -477,7 +478,7 @@ static bool create_keys(generator *g, const recsort_schema *schema)
   bool done = g->keys;
   for (size_t i = 0; done && i < count; i++) {
     generator_key *const key = &g->keys[g->key_count++];
-    const recsort_field *const field = places[i].field;
+    const recsort_field_desc *const field = places[i].field;
     key->place = places[i];
     key->bytes = tool_is_bytes(field);
     key->base = key->bytes ? byte_base(field) : digit_base(field);
@@ -488,7 +489,7 @@ static bool create_keys(generator *g, const recsort_schema *schema)
   return done;
 }
 
-static bool append_run(generator *g, const recsort_field *field, size_t base)
+static bool append_run(generator *g, const recsort_field_desc *field, size_t base)
 {
   if (g->run_count == g->run_capacity) {
     const size_t capacity = g->run_capacity ? 2 * g->run_capacity : 16;
@@ -501,9 +502,9 @@ static bool append_run(generator *g, const recsort_field *field, size_t base)
   return true;
 }
 
-static bool append_runs(generator *g, const recsort_field *fields, size_t count, size_t base)
+static bool append_runs(generator *g, const recsort_field_desc *fields, size_t count, size_t base)
 {
-  for (const recsort_field *field = fields; field < fields + count; field++) {
+  for (const recsort_field_desc *field = fields; field < fields + count; field++) {
     const size_t structs = field->type != RECSORT_STRUCT ? 0 : field->count ? field->count : 1;
     if (!structs && !append_run(g, field, base)) return false;
     for (size_t i = 0; i < structs; i++)
@@ -519,7 +520,7 @@ generator *generator_create(const recsort_schema *schema, const generator_option
   generator *const g = calloc(1, sizeof *g);
   if (!g) return NULL;
   size_t count;
-  const recsort_field *const fields = recsort_schema_fields(schema, &count);
+  const recsort_field_desc *const fields = recsort_schema_fields(schema, &count);
   g->record_size = recsort_schema_record_size(schema);
   g->special = options->special;
   g->seed = options->seed;

@@ -11,8 +11,8 @@
 /* A field and the structs around it; the outermost is first printed. */
 typedef struct place {
   const struct place *outer; /* NULL: the record */
-  const recsort_field *siblings;
-  const recsort_field *field;
+  const recsort_field_desc *siblings;
+  const recsort_field_desc *field;
 } place;
 
 /* ---- Names -------------------------------------------------------------------------------- */
@@ -65,10 +65,10 @@ static void put_identifier(const char *name, bool upper)
 }
 
 /* The name of a member; its offset is added if another one before it has the same. */
-static void put_member(const recsort_field *siblings, const recsort_field *field)
+static void put_member(const recsort_field_desc *siblings, const recsort_field_desc *field)
 {
   put_identifier(field->name, false);
-  for (const recsort_field *other = siblings; other < field; other++) {
+  for (const recsort_field_desc *other = siblings; other < field; other++) {
     if (!same_identifier(other->name, field->name)) continue;
     printf("_at_%zu", field->offset);
     return;
@@ -99,9 +99,9 @@ typedef struct shape {
   bool packed; /* some member is not where its alignment would put it */
 } shape;
 
-static shape shape_of(const recsort_field *fields, size_t count, size_t size);
+static shape shape_of(const recsort_field_desc *fields, size_t count, size_t size);
 
-static size_t alignment_of(const recsort_field *field)
+static size_t alignment_of(const recsort_field_desc *field)
 {
   if (field->type == RECSORT_STRUCT)
     return shape_of(field->fields, field->field_count, field->size).alignment;
@@ -111,7 +111,7 @@ static size_t alignment_of(const recsort_field *field)
   return is_bytes || info->alignment == 0 ? 1 : info->alignment;
 }
 
-static shape shape_of(const recsort_field *fields, size_t count, size_t size)
+static shape shape_of(const recsort_field_desc *fields, size_t count, size_t size)
 {
   shape found = {.alignment = 1};
   for (size_t i = 0; i < count; i++) {
@@ -132,11 +132,11 @@ static size_t round_up(size_t size, size_t alignment)
 
 /* ---- Members ------------------------------------------------------------------------------ */
 
-static void print_members(const place *outer, const recsort_field *fields, size_t count,
+static void print_members(const place *outer, const recsort_field_desc *fields, size_t count,
                           size_t size, int depth);
 
-static void print_struct(const place *outer, const recsort_field *fields, size_t count, size_t size,
-                         int depth)
+static void print_struct(const place *outer, const recsort_field_desc *fields, size_t count,
+                         size_t size, int depth)
 {
   printf("%s{\n", shape_of(fields, count, size).packed ? "__attribute__((packed)) " : "");
   print_members(outer, fields, count, size, depth + 1);
@@ -155,7 +155,7 @@ static bool lacks_type(const recsort_type_info *info)
 /* The C type of a member's elements. A float that C may lack is an integer of its size. */
 static void print_type(const place *at, int depth)
 {
-  const recsort_field *const field = at->field;
+  const recsort_field_desc *const field = at->field;
   const recsort_type type = field->type == RECSORT_ENUM ? field->base : field->type;
   const recsort_type_info *const info = recsort_type_describe(type);
   switch (info->type_class) {
@@ -196,7 +196,7 @@ static void print_type(const place *at, int depth)
 }
 
 /* What the C type does not say. */
-static void print_remarks(const recsort_field *field)
+static void print_remarks(const recsort_field_desc *field)
 {
   const recsort_type_info *const info =
       recsort_type_describe(field->type == RECSORT_ENUM ? field->base : field->type);
@@ -228,11 +228,10 @@ static void print_remarks(const recsort_field *field)
   printf(" */");
 }
 
-/* The field that holds the bits is the one at the same offset. */
 static void print_bitfield(const place *at, int depth)
 {
-  const recsort_field *const field = at->field, *base = at->siblings;
-  while (base->offset != field->offset || base->type == RECSORT_BITFIELD)
+  const recsort_field_desc *const field = at->field, *base = at->siblings;
+  while (strcmp(base->name, field->bit_base) != 0)
     base++;
   printf("%*s/* ", 2 * depth, "");
   put_text(field->name);
@@ -248,13 +247,13 @@ static void print_padding(size_t from, size_t to, int depth)
 }
 
 /* Members that C pads by itself stand without padding. */
-static void print_members(const place *outer, const recsort_field *fields, size_t count,
+static void print_members(const place *outer, const recsort_field_desc *fields, size_t count,
                           size_t size, int depth)
 {
   const shape natural = shape_of(fields, count, size);
   size_t end = 0;
   for (size_t i = 0; i < count; i++) {
-    const recsort_field *const field = &fields[i];
+    const recsort_field_desc *const field = &fields[i];
     const place at = {outer, fields, field};
     if (field->type == RECSORT_BITFIELD) {
       print_bitfield(&at, depth);
@@ -282,7 +281,7 @@ static void print_members(const place *outer, const recsort_field *fields, size_
 /* ---- Names of values, and assertions ------------------------------------------------------ */
 
 /* Whether every value is one of C's enums. */
-static bool fits_int(const recsort_field *field)
+static bool fits_int(const recsort_field_desc *field)
 {
   const bool is_unsigned = recsort_type_describe(field->base)->type_class == RECSORT_CLASS_UNSIGNED;
   for (size_t i = 0; i < field->enumerator_count; i++) {
@@ -294,7 +293,7 @@ static bool fits_int(const recsort_field *field)
 
 static void print_values(const char *record, const place *at)
 {
-  const recsort_field *const field = at->field;
+  const recsort_field_desc *const field = at->field;
   if (!fits_int(field)) return;
   printf("enum {");
   for (size_t i = 0; i < field->enumerator_count; i++) {
@@ -326,8 +325,8 @@ static void print_assertion(const char *record, const place *at)
 
 typedef void (*visit_call)(const char *record, const place *at);
 
-static void visit(const char *record, const place *outer, const recsort_field *fields, size_t count,
-                  visit_call call)
+static void visit(const char *record, const place *outer, const recsort_field_desc *fields,
+                  size_t count, visit_call call)
 {
   for (size_t i = 0; i < count; i++) {
     const place at = {outer, fields, &fields[i]};
@@ -407,7 +406,7 @@ static void print_file(const recsort_schema *schema)
 void header_print(const recsort_schema *schema)
 {
   size_t count;
-  const recsort_field *const fields = recsort_schema_fields(schema, &count);
+  const recsort_field_desc *const fields = recsort_schema_fields(schema, &count);
   const char *const record = recsort_schema_record_name(schema);
   const size_t size = recsort_schema_record_size(schema);
   printf("/* Made by recschema --emit-header: change the schema, not this file. */\n");

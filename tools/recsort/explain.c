@@ -10,14 +10,14 @@
 #include <sys/stat.h>
 
 /* True if the byte order matters for a field. */
-static bool has_endian(const recsort_field *field)
+static bool has_endian(const recsort_field_desc *field)
 {
   const recsort_type_class type_class = recsort_type_describe(field->type)->type_class;
   return type_class != RECSORT_CLASS_STRUCT && type_class != RECSORT_CLASS_BYTES && field->size > 1;
 }
 
 /* "uint16[4] big", "enum uint8", "bits 3..5 of uint32", "char 16". */
-static void format_type(const recsort_field *field, char *text, size_t size)
+static void format_type(const recsort_field_desc *field, char *text, size_t size)
 {
   const char *const name = recsort_type_describe(field->type)->name;
   const bool big = field->endian == RECSORT_BIG_ENDIAN && has_endian(field);
@@ -34,10 +34,10 @@ static void format_type(const recsort_field *field, char *text, size_t size)
   }
 }
 
-static void print_fields(const recsort_field *fields, size_t count, uint64_t base, int depth)
+static void print_fields(const recsort_field_desc *fields, size_t count, uint64_t base, int depth)
 {
   for (size_t i = 0; i < count; i++) {
-    const recsort_field *const field = &fields[i];
+    const recsort_field_desc *const field = &fields[i];
     const size_t elements = field->count != 0 ? field->count : 1;
     char type[64];
     format_type(field, type, sizeof type);
@@ -57,7 +57,7 @@ static const char *const meanings[] = {
 /* Where a place is. */
 static void print_place(const recsort_place *place)
 {
-  const recsort_field *const field =
+  const recsort_field_desc *const field =
       place->kind == RECSORT_PLACE_EXPECT ? place->when->field : place->field;
   char type[64];
   printf("file %s: ", meanings[place->kind]);
@@ -117,7 +117,7 @@ static void print_file(const tool_format *format)
 static void print_layout(const recsort_schema *schema, const tool_format *format)
 {
   size_t count;
-  const recsort_field *const fields = recsort_schema_fields(schema, &count);
+  const recsort_field_desc *const fields = recsort_schema_fields(schema, &count);
   printf("record %s: %zu bytes\n", recsort_schema_record_name(schema),
          recsort_schema_record_size(schema));
   print_file(format);

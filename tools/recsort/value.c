@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const recsort_field *find_field(const recsort_field *fields, size_t count, const char *name,
-                                       size_t length)
+static const recsort_field_desc *find_field(const recsort_field_desc *fields, size_t count,
+                                            const char *name, size_t length)
 {
   for (size_t i = 0; i < count; i++) {
     if (strncmp(fields[i].name, name, length) == 0 && fields[i].name[length] == '\0') {
@@ -26,10 +26,10 @@ recsort_value key_value(const recsort_schema *schema, const recsort_key_info *ke
   const unsigned char *base = record;
   const char *path = key->path;
   size_t count;
-  const recsort_field *fields = recsort_schema_fields(schema, &count);
+  const recsort_field_desc *fields = recsort_schema_fields(schema, &count);
   for (;;) {
     const size_t length = strcspn(path, ".[");
-    const recsort_field *const field = find_field(fields, count, path, length);
+    const recsort_field_desc *const field = find_field(fields, count, path, length);
     char *rest = (char *)path + length;
     const size_t element = *rest == '[' ? (size_t)strtoull(rest + 1, &rest, 10) : 0;
     const char *const dot = strchr(rest, '.');
@@ -94,7 +94,7 @@ static void format_string(recsort_value value, value_text *to)
 }
 
 /* Writes hexadecimal digits. */
-static void format_bytes(const recsort_field *field, recsort_value value, value_text *to)
+static void format_bytes(const recsort_field_desc *field, recsort_value value, value_text *to)
 {
   enum { SHOWN_BYTES = FULL_TEXT / 2 + 1 };
   const size_t shown = value.size < SHOWN_BYTES ? value.size : SHOWN_BYTES;
@@ -102,7 +102,7 @@ static void format_bytes(const recsort_field *field, recsort_value value, value_
   if (shown < value.size) strcpy(end, "...");
 }
 
-static const char *enumerator_name(const recsort_field *field, recsort_value value)
+static const char *enumerator_name(const recsort_field_desc *field, recsort_value value)
 {
   for (size_t i = 0; i < field->enumerator_count; i++) {
     if (field->enumerators[i].value == value.as.i) return field->enumerators[i].name;
@@ -110,7 +110,7 @@ static const char *enumerator_name(const recsort_field *field, recsort_value val
   return NULL;
 }
 
-value_text value_as_text(const recsort_field *field, recsort_value value)
+value_text value_as_text(const recsort_field_desc *field, recsort_value value)
 {
   value_text to;
   const char *const name = field->type == RECSORT_ENUM ? enumerator_name(field, value) : NULL;
@@ -144,19 +144,19 @@ value_text value_as_text(const recsort_field *field, recsort_value value)
 }
 
 /* The bytes of a value in a record. */
-static const unsigned char *bytes_of(const recsort_field *field, recsort_value value,
+static const unsigned char *bytes_of(const recsort_field_desc *field, recsort_value value,
                                      unsigned char room[8])
 {
   if (value.kind == RECSORT_VALUE_BYTES) return value.as.bytes;
-  recsort_field alone = *field;
+  recsort_field_desc alone = *field;
   alone.offset = 0;
   recsort_field_set(&alone, room, 0, &value, sizeof value);
   return room;
 }
 
-value_bytes value_differing_bytes(const recsort_field *field, recsort_value a, recsort_value b)
+value_bytes value_differing_bytes(const recsort_field_desc *field, recsort_value a, recsort_value b)
 {
-  const recsort_field raw = {.type = RECSORT_BYTES};
+  const recsort_field_desc raw = {.type = RECSORT_BYTES};
   unsigned char room[2][8] = {{0}};
   const unsigned char *const of_a = bytes_of(field, a, room[0]);
   const unsigned char *const of_b = bytes_of(field, b, room[1]);

@@ -19,7 +19,7 @@ enum { VALUE_TEXT = 80 };
 typedef struct value_text {
   char text[VALUE_TEXT];
 } value_text;
-value_text value_as_text(const recsort_field *field, recsort_value value);
+value_text value_as_text(const recsort_field_desc *field, recsort_value value);
 
 /* The bytes of two values in hexadecimal digits, for those whose texts are equal: all bytes, or if
  * they are many, some from the first one on that differs. */
@@ -27,6 +27,7 @@ typedef struct value_bytes {
   size_t from; /* the first byte shown */
   value_text a, b;
 } value_bytes;
-value_bytes value_differing_bytes(const recsort_field *field, recsort_value a, recsort_value b);
+value_bytes value_differing_bytes(const recsort_field_desc *field, recsort_value a,
+                                  recsort_value b);
 
 #endif

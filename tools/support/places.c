@@ -225,7 +225,7 @@ static bool is_all_ones(const recsort_place *place, const unsigned char *bytes)
 
 /* ---- Conditions ---- */
 
-static size_t end_of(const recsort_field *field)
+static size_t end_of(const recsort_field_desc *field)
 {
   return field != NULL ? field->offset + field->size : 0;
 }
@@ -242,7 +242,7 @@ static bool is_least(const recsort_condition *condition, const unsigned char *by
 /* A header that ends before the field does not meet the condition. */
 static bool holds(const recsort_condition *condition, const unsigned char *bytes, size_t size)
 {
-  const recsort_field *const field = condition->field;
+  const recsort_field_desc *const field = condition->field;
   const char *missing;
   if (field == NULL) return has_lines(bytes, size, condition->line_text, &missing);
   if (end_of(field) > size) return false;
@@ -261,7 +261,7 @@ static bool is_there(const tool_format *format, const recsort_place *place,
 }
 
 /* Appends one value of a field: a number, or bytes in quotes. */
-static void write_value(char *text, size_t room, const recsort_field *field,
+static void write_value(char *text, size_t room, const recsort_field_desc *field,
                         const unsigned char *bytes, size_t element)
 {
   recsort_value value;
@@ -285,7 +285,7 @@ static void write_value(char *text, size_t room, const recsort_field *field,
 static bool another_file(const recsort_condition *condition, const unsigned char *bytes,
                          size_t size, tool_why *why)
 {
-  const recsort_field *const field = condition->field;
+  const recsort_field_desc *const field = condition->field;
   char wanted[120] = "", found[60] = "";
   if (field == NULL) {
     const char *missing;
@@ -299,7 +299,7 @@ static bool another_file(const recsort_condition *condition, const unsigned char
   }
   if (condition->alternative_count == 0)
     snprintf(wanted, sizeof wanted, "at least %" PRIu64, condition->least);
-  recsort_field alternative = *field;
+  recsort_field_desc alternative = *field;
   alternative.offset = 0;
   for (size_t i = 0; i < condition->alternative_count && strlen(wanted) < 70; i++) {
     if (i > 0) strcat(wanted, " or ");
@@ -607,7 +607,7 @@ static bool no_room(const recsort_place *place, uint64_t number, tool_why *why)
 static bool write_field(const recsort_place *place, tool_bytes *bytes, uint64_t number,
                         tool_why *why)
 {
-  const recsort_field *const field = place->field;
+  const recsort_field_desc *const field = place->field;
   char digits[24];
   uint64_t back = 0;
   recsort_value value = {.kind = RECSORT_VALUE_UNSIGNED, .as.u = number};

@@ -41,7 +41,7 @@ static char *write_digits(uint128 number, bool negative, int decimals, char *tex
   return stpcpy(text, at);
 }
 
-char *tool_integer_text(const recsort_field *field, recsort_value value, char *text)
+char *tool_integer_text(const recsort_field_desc *field, recsort_value value, char *text)
 {
   const char *scale = field->scale;
   const bool negative = value.kind == RECSORT_VALUE_SIGNED && value.as.i < 0;
@@ -60,7 +60,7 @@ char *tool_integer_text(const recsort_field *field, recsort_value value, char *t
   return write_digits((uint128)size * factor, negative, decimals, text);
 }
 
-char *tool_wide_text(const recsort_field *field, const unsigned char *bytes, char *text)
+char *tool_wide_text(const recsort_field_desc *field, const unsigned char *bytes, char *text)
 {
   uint128 value = 0;
   for (size_t i = 0; i < sizeof value; i++)
@@ -76,7 +76,7 @@ char *tool_wide_text(const recsort_field *field, const unsigned char *bytes, cha
 static char *half_digits(recsort_type type, double value, char *text)
 {
   const size_t size = recsort_type_describe(type)->size;
-  const recsort_field alone = {.type = type, .endian = RECSORT_LITTLE_ENDIAN, .size = size};
+  const recsort_field_desc alone = {.type = type, .endian = RECSORT_LITTLE_ENDIAN, .size = size};
   recsort_value read = {.kind = RECSORT_VALUE_REAL, .as.real = NAN};
   int length = 0;
   for (int digits = 0; read.as.real != value; digits++) {

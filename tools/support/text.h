@@ -7,33 +7,33 @@
 
 enum { TOOL_NUMBER_TEXT = 64 }; /* space for the text of any number or time, and a NUL */
 
-static inline bool tool_is_float(const recsort_field *field)
+static inline bool tool_is_float(const recsort_field_desc *field)
 {
   return recsort_type_describe(field->type)->type_class == RECSORT_CLASS_FLOAT;
 }
 
 /* True if a field may hold what is no number or no time, and a key says where that goes. */
-static inline bool tool_has_nan(const recsort_field *field)
+static inline bool tool_has_nan(const recsort_field_desc *field)
 {
   return tool_is_float(field) || field->null_count > 0 ||
          recsort_type_describe(field->type)->type_class == RECSORT_CLASS_TIME;
 }
 
 /* True if the bytes of a field are text. */
-static inline bool tool_is_text(const recsort_field *field)
+static inline bool tool_is_text(const recsort_field_desc *field)
 {
   return field->type == RECSORT_CHAR || field->type == RECSORT_CSTRING;
 }
 
 /* True if a value of an integer field stands for no number. */
-static inline bool tool_is_null(const recsort_field *field, recsort_value value)
+static inline bool tool_is_null(const recsort_field_desc *field, recsort_value value)
 {
   for (size_t i = 0; i < field->null_count; i++)
     if (field->nulls[i] == value.as.i) return true;
   return false;
 }
 
-static inline bool tool_is_bytes(const recsort_field *field)
+static inline bool tool_is_bytes(const recsort_field_desc *field)
 {
   return recsort_type_describe(field->type)->type_class == RECSORT_CLASS_BYTES;
 }
@@ -43,11 +43,11 @@ static inline bool tool_is_bytes(const recsort_field *field)
 char *tool_float_text(recsort_type type, double value, char *text);
 
 /* The decimal text of an integer of 128 bits. Needs TOOL_NUMBER_TEXT bytes. */
-char *tool_wide_text(const recsort_field *field, const unsigned char *bytes, char *text);
+char *tool_wide_text(const recsort_field_desc *field, const unsigned char *bytes, char *text);
 
 /* The decimal text of an integer of at most 64 bits, times the scale of its field if it has one:
  * exact, and with as many decimals as the scale has. Needs TOOL_NUMBER_TEXT bytes. */
-char *tool_integer_text(const recsort_field *field, recsort_value value, char *text);
+char *tool_integer_text(const recsort_field_desc *field, recsort_value value, char *text);
 
 /* A time as in 2026-11-23T14:15:00.123, with as many decimals as its unit has; NaT if it is none;
  * the number if its year has more than 9 digits. Needs TOOL_NUMBER_TEXT bytes. */

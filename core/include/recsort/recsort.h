@@ -364,38 +364,39 @@ typedef struct recsort_enumerator {
 enum { RECSORT_MOST_NULLS = 255 };
 
 /* An offset that is not given, for layouts C and PACKED; 0 means the same there. */
-#define RECSORT_NO_OFFSET UINT64_MAX
+#define RECSORT_NO_OFFSET SIZE_MAX
 
-/* The declaration of a field. `line` and `column` are its place in `source`, for messages; 0: none.
- * Members that do not apply to the type stay 0. */
+/* A field, as you declare it and as a schema describes it. The schema has filled in `endian`,
+ * `offset`, `size` and the `base` of a bitfield, and sorted `nulls`. Members that do not apply to
+ * the type stay 0. */
 typedef struct recsort_field_desc {
   const char *name;
   recsort_type type;
-  recsort_type base;     /* enum: its integer type */
+  recsort_type base;     /* enum: its integer type; bitfield: filled in with that of `bit_base` */
   recsort_endian endian; /* DEFAULT: that of the enclosing struct */
-  uint64_t offset;       /* from the start of the enclosing struct. Layout EXPLICIT: required, 0 for
-                          * the first byte. Layouts C and PACKED compute it: an offset that is given
-                          * (not 0) is checked */
-  uint64_t count;        /* elements of an array; 0: not an array. char, cstring, bytes: the length;
-                          * 0: 1 */
-  union {
-    const char *bit_base; /* bitfield: the name of the field that holds the bits */
-    const char *scale; /* integers of at most 64 bits: what 1 stands for, a decimal such as "0.01"
-                        * or "1e-7": greater than 0, at most 18 digits, and an exponent from -18
-                        * to 18. NULL: 1. A sort compares the integers, which is the same order */
-  };
+  size_t offset; /* from the start of the enclosing struct. Layout EXPLICIT: required, 0 for the
+                  * first byte. Layouts C and PACKED compute it: an offset that is given (not 0) is
+                  * checked */
+  size_t size;   /* of one element. char, cstring, bytes: the length; 0: 1. Of other types it is
+                  * filled in, and checked if you give it (not 0) */
+  size_t count;  /* elements of an array; 0: not an array. char, cstring, bytes: 0 */
+  const char *bit_base; /* bitfield: the name of the field that holds the bits */
   uint32_t bit;
   uint32_t width;
+  const char *scale; /* integers of at most 64 bits: what 1 stands for, a decimal such as "0.01"
+                      * or "1e-7": greater than 0, at most 18 digits, and an exponent from -18 to
+                      * 18. NULL: 1. A sort compares the integers, which is the same order */
   const recsort_enumerator *enumerators;
   size_t enumerator_count;
-  const struct recsort_field_desc *fields; /* struct */
+  const struct recsort_field_desc
+      *fields; /* struct: those of its first element, if it is an array */
   size_t field_count;
-  uint32_t line;
-  uint32_t column;
   const int64_t *nulls; /* integers of at most 64 bits: at most RECSORT_MOST_NULLS values, as they
                          * are stored, which stand for no number: recsort_nan says where they go.
                          * For uint64, the same 64 bits. NULL: none */
   size_t null_count;
+  uint32_t line; /* the place of the declaration in `source`, for messages; 0: none */
+  uint32_t column;
 } recsort_field_desc;
 
 /* A key. `path` names a field: "price", "pos[2]", "stats.hp", "items[3].id"; a whole array, which
@@ -488,7 +489,7 @@ typedef struct recsort_schema_desc {
 #define RECSORT_FIELD(record, member)                                                              \
   {                                                                                                \
     .name = #member, .type = RECSORT_TYPE_OF(((record *)0)->member),                               \
-    .offset = offsetof(record, member), .count = RECSORT_LENGTH_OF(((record *)0)->member)          \
+    .offset = offsetof(record, member), .size = sizeof(((record *)0)->member)                      \
   }
 #define RECSORT_STRUCT(record_, fields_, keys_)                                                    \
   {                                                                                                \
@@ -506,33 +507,7 @@ typedef struct recsort_schema_desc {
            long long *: RECSORT_INT64, unsigned long long *: RECSORT_UINT64,                       \
            float *: RECSORT_FLOAT32, double *: RECSORT_FLOAT64,                                    \
            char(*)[sizeof(m)]: RECSORT_CSTRING, unsigned char(*)[sizeof(m)]: RECSORT_BYTES)
-#define RECSORT_LENGTH_OF(m)                                                                       \
-  _Generic(&(m), char(*)[sizeof(m)]                                                                \
-           : sizeof(m), unsigned char(*)[sizeof(m)]                                                \
-           : sizeof(m), default : 0)
 #endif
-
-/* A field with its place in the record; read-only, owned by its schema. An array of structs has the
- * fields of its first element only. */
-typedef struct recsort_field {
-  const char *name;
-  recsort_type type;
-  recsort_type base;     /* enum, bitfield: the integer type that is read */
-  recsort_endian endian; /* LITTLE or BIG, never DEFAULT */
-  size_t offset;         /* from the start of the enclosing struct */
-  size_t size;           /* of one element, in bytes; char, cstring and bytes: the whole string */
-  size_t count;          /* elements; 0: not an array. Always 0 for char, cstring and bytes */
-  uint32_t bit;          /* bitfield */
-  uint32_t width;        /* bitfield */
-  const recsort_enumerator *enumerators;
-  size_t enumerator_count;
-  const struct recsort_field *fields;
-  size_t field_count;
-  const int64_t *nulls; /* integers: the values that stand for no number, in ascending order */
-  size_t null_count;
-  const char *scale; /* integers: what 1 stands for, such as "0.01"; NULL: the schema does not say.
-                      * recsort_field_get returns the integer as it is stored */
-} recsort_field;
 
 /* Reads a schema from a YAML file, or makes it from a description in C, and lays it out, as
  * recsort_schema_load_memory does with a text. The schema keeps no pointer to the text or the
@@ -563,7 +538,8 @@ RECSORT_API const char *recsort_schema_record_name(const recsort_schema *schema)
 RECSORT_API size_t recsort_schema_record_size(const recsort_schema *schema);
 /* The record's fields in the order of their declaration; owned by the schema. `count` may be
  * NULL. */
-RECSORT_API const recsort_field *recsort_schema_fields(const recsort_schema *schema, size_t *count);
+RECSORT_API const recsort_field_desc *recsort_schema_fields(const recsort_schema *schema,
+                                                            size_t *count);
 /* The schema's own keys, most significant first; owned by the schema. `count` may be NULL. */
 RECSORT_API const recsort_key_desc *recsort_schema_keys(const recsort_schema *schema,
                                                         size_t *count);
@@ -639,12 +615,12 @@ typedef struct recsort_value {
  * is the address of the enclosing struct: the record, or for nested fields an element of the struct
  * field, at field->offset + element * field->size. Addresses may be unaligned. `size` is
  * sizeof(recsort_value). Any thread. */
-RECSORT_API void recsort_field_get(const recsort_field *field, const void *base, size_t element,
-                                   recsort_value *value, size_t size);
+RECSORT_API void recsort_field_get(const recsort_field_desc *field, const void *base,
+                                   size_t element, recsort_value *value, size_t size);
 /* Writes a value to the same place. A value of the wrong kind, or one that does not fit, is
  * truncated to the field's bits; a real is rounded to nearest even; bytes that are too short are
  * padded with NUL. */
-RECSORT_API void recsort_field_set(const recsort_field *field, void *base, size_t element,
+RECSORT_API void recsort_field_set(const recsort_field_desc *field, void *base, size_t element,
                                    const recsort_value *value, size_t size);
 
 /* ---- Options -------------------------------------------------------------------------------
@@ -708,7 +684,7 @@ typedef struct recsort_options {
  * in an index. */
 typedef struct recsort_key_info {
   const char *path;
-  const recsort_field *field;
+  const recsort_field_desc *field;
   recsort_order order;
   recsort_nan nan;
   unsigned bits;

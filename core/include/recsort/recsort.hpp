@@ -134,9 +134,9 @@ namespace detail
 
 /* What fields and keys of all records are. */
 struct any_field {
-  std::uint64_t offset;
+  std::size_t offset;
   recsort_type type;
-  std::uint64_t count; /* bytes of a string; otherwise 0 */
+  std::size_t size; /* bytes of a string; otherwise 0 */
 };
 struct any_key {
   std::array<any_field, RECSORT_MOST_COORDINATES> fields{};
@@ -203,7 +203,7 @@ template <class Type> constexpr recsort_type type_of()
 /* A member of a type at an offset, or something in it. */
 template <class Type> struct place {
   using type = Type;
-  std::uint64_t offset;
+  std::size_t offset;
 };
 
 template <class Record, class Type> constexpr field<Record> field_at(place<Type> found)
@@ -231,7 +231,7 @@ template <class Record, class Type> constexpr field<Record> field_at(place<Type>
 }
 
 /* A pointer to a data member is its offset: a number of 8 bytes, or 4 with Microsoft's ABI. */
-template <class Record, class Member> std::uint64_t offset_of(Member Record::*member)
+template <class Record, class Member> std::size_t offset_of(Member Record::*member)
 {
   static_assert(std::is_standard_layout_v<Record>,
                 "recsort: a struct with a key must be standard layout");
@@ -241,27 +241,27 @@ template <class Record, class Member> std::uint64_t offset_of(Member Record::*me
                 "recsort: define a struct before you name a pointer to its members");
   number offset;
   std::memcpy(&offset, &member, sizeof offset);
-  return static_cast<std::uint64_t>(offset); /* that of a null pointer, -1, is RECSORT_NO_OFFSET */
+  return static_cast<std::size_t>(offset); /* that of a null pointer, -1, is RECSORT_NO_OFFSET */
 }
 
 /* The sum of offsets, unless one of them is none. */
-constexpr std::uint64_t offset_sum(std::uint64_t outer, std::uint64_t inner)
+constexpr std::size_t offset_sum(std::size_t outer, std::size_t inner)
 {
   return outer == RECSORT_NO_OFFSET || inner == RECSORT_NO_OFFSET ? RECSORT_NO_OFFSET
                                                                   : outer + inner;
 }
 
 /* The offset of a base, which need not be 0 with Microsoft's ABI. */
-template <class Base, class Record> std::uint64_t base_offset()
+template <class Base, class Record> std::size_t base_offset()
 {
   char Base::*first = nullptr;
   std::memset(&first, 0, sizeof first);
   return offset_of<Record>(static_cast<char Record::*>(first));
 }
 
-inline std::uint64_t size_of(recsort_type type, std::uint64_t count)
+inline std::size_t size_of(recsort_type type, std::size_t count)
 {
-  const std::uint64_t size = recsort_type_describe(type)->size; /* 0: an array of bytes */
+  const std::size_t size = recsort_type_describe(type)->size; /* 0: an array of bytes */
   return size > 0 ? size : count;
 }
 
@@ -285,7 +285,7 @@ auto follow(place<Type> found, Member Inner::*member, Rest... rest)
   static_assert(std::is_same_v<Inner, Type> || /* a union is no base of itself */
                     std::is_base_of_v<Inner, Type>,
                 "recsort: a path names a member of another struct");
-  const std::uint64_t inside = offset_of<Type>(static_cast<Member Type::*>(member));
+  const std::size_t inside = offset_of<Type>(static_cast<Member Type::*>(member));
   return follow(place<std::remove_cv_t<Member>>{offset_sum(found.offset, inside)}, rest...);
 }
 
@@ -375,7 +375,7 @@ template <class Record, class Member, class... Path>
 field<Record> bytes(Member Record::*first, Path... path)
 {
   const field<Record> by = member(first, path...);
-  return {{by.offset, RECSORT_BYTES, detail::size_of(by.type, by.count)}};
+  return {{by.offset, RECSORT_BYTES, detail::size_of(by.type, by.size)}};
 }
 
 template <class Record> field<Record> member(const field<Record> &found)
@@ -459,7 +459,7 @@ struct any_column {
   const void *from;
   void *to; /* NULL: it is constant */
   std::size_t count, element_size;
-  std::uint64_t offset; /* of the member in a record */
+  std::size_t offset; /* of the member in a record */
 };
 
 /* A schema of the members that some keys name, at their offsets. */
@@ -530,9 +530,9 @@ public:
     for (std::size_t c = 0; c < given_count; c++) {
       if (given[c].count != job.count) return refuse("columns have different sizes", error);
       for (std::size_t i = 0; i < field_count_ && job.column_count < field_count_; i++) {
-        const std::uint64_t inside = fields_[i].offset - given[c].offset; /* huge: before it */
+        const std::size_t inside = fields_[i].offset - given[c].offset; /* huge: before it */
         const std::size_t size = given[c].element_size;
-        if (inside < size && size_of(fields_[i].type, fields_[i].count) <= size - inside)
+        if (inside < size && size_of(fields_[i].type, fields_[i].size) <= size - inside)
           columns_[job.column_count++] = {fields_[i].name,
                                           static_cast<const char *>(given[c].from) + inside, size};
       }
@@ -549,24 +549,24 @@ private:
   {
     for (std::size_t i = 0; i < field_count_; i++) {
       const recsort_field_desc &known = fields_[i];
-      if (known.offset == used.offset && known.type == used.type && known.count == used.count)
+      if (known.offset == used.offset && known.type == used.type && known.size == used.size)
         return known.name;
     }
     const char *const type = recsort_type_describe(used.type)->name;
     const auto offset = static_cast<unsigned long long>(used.offset);
-    const auto count = static_cast<unsigned long long>(used.count);
+    const auto size = static_cast<unsigned long long>(used.size);
     char *const text = names_[field_count_ + computed_count_].data();
     if (used.offset == RECSORT_NO_OFFSET)
       std::snprintf(text, sizeof(name), "null pointer to a member");
-    else if (count > 1) /* a string and its first byte have different names */
-      std::snprintf(text, sizeof(name), "%s of %llu at byte %llu", type, count, offset);
+    else if (size > 1) /* a string and its first byte have different names */
+      std::snprintf(text, sizeof(name), "%s of %llu at byte %llu", type, size, offset);
     else
       std::snprintf(text, sizeof(name), "%s at byte %llu", type, offset);
     recsort_field_desc &added = fields_[field_count_++];
     added.name = text;
     added.type = used.type;
     added.offset = used.offset;
-    added.count = used.count;
+    added.size = used.size;
     return text;
   }
 

@@ -78,7 +78,7 @@ typedef struct recsort_place_desc {
 
 /* A condition on the header of a file, checked. */
 typedef struct recsort_condition {
-  const recsort_field *field;        /* NULL: `line_text` */
+  const recsort_field_desc *field;   /* NULL: `line_text` */
   const unsigned char *alternatives; /* `alternative_count` times the bytes of the field, as they
                                       * stand in the file: it is one of them. 0: at least `least` */
   size_t alternative_count;
@@ -89,7 +89,7 @@ typedef struct recsort_condition {
 /* A place in a file, checked; the members are those of recsort_place_desc. `unit` is at least 1. */
 typedef struct recsort_place {
   recsort_place_kind kind;
-  const recsort_field *field;
+  const recsort_field_desc *field;
   const char *word;
   bool behind;
   bool unpadded;

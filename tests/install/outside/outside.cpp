@@ -18,7 +18,7 @@ int main()
   recsort_field_desc name = price;
   name.name = "name";
   name.type = RECSORT_CHAR;
-  name.count = sizeof(item::name);
+  name.size = sizeof(item::name);
   const recsort_field_desc fields[] = {price, name};
   recsort_key_desc key = {};
   key.path = "price";

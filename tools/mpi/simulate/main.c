@@ -43,8 +43,7 @@ static void check(recsort_status status, const recsort_error *error)
 
 static recsort_sorter *open_sorter(void)
 {
-  const recsort_field_desc field = {
-      .name = "key", .type = RECSORT_BYTES, .count = sizeof(uint64_t)};
+  const recsort_field_desc field = {.name = "key", .type = RECSORT_BYTES, .size = sizeof(uint64_t)};
   const recsort_key_desc key = {.path = "key"};
   const recsort_schema_desc desc = {.struct_size = sizeof desc,
                                     .record = "R",

@@ -118,19 +118,21 @@ FieldDesc._fields_ = [
     ('type', c.c_int),
     ('base', c.c_int),
     ('endian', c.c_int),
-    ('offset', c.c_uint64),
-    ('count', c.c_uint64),
+    ('offset', c.c_size_t),
+    ('size', c.c_size_t),
+    ('count', c.c_size_t),
     ('bit_base', c.c_char_p),
     ('bit', c.c_uint32),
     ('width', c.c_uint32),
+    ('scale', c.c_char_p),
     ('enumerators', c.POINTER(Enumerator)),
     ('enumerator_count', c.c_size_t),
     ('fields', c.POINTER(FieldDesc)),
     ('field_count', c.c_size_t),
-    ('line', c.c_uint32),
-    ('column', c.c_uint32),
     ('nulls', c.POINTER(c.c_int64)),
     ('null_count', c.c_size_t),
+    ('line', c.c_uint32),
+    ('column', c.c_uint32),
 ]
 
 
@@ -187,33 +189,9 @@ class SchemaDesc(c.Structure):
     ]
 
 
-class Field(c.Structure):
-    pass
-
-
-Field._fields_ = [
-    ('name', c.c_char_p),
-    ('type', c.c_int),
-    ('base', c.c_int),
-    ('endian', c.c_int),
-    ('offset', c.c_size_t),
-    ('size', c.c_size_t),
-    ('count', c.c_size_t),
-    ('bit', c.c_uint32),
-    ('width', c.c_uint32),
-    ('enumerators', c.POINTER(Enumerator)),
-    ('enumerator_count', c.c_size_t),
-    ('fields', c.POINTER(Field)),
-    ('field_count', c.c_size_t),
-    ('nulls', c.POINTER(c.c_int64)),
-    ('null_count', c.c_size_t),
-    ('scale', c.c_char_p),
-]
-
-
 class Condition(c.Structure):
     _fields_ = [
-        ('field', c.POINTER(Field)),
+        ('field', c.POINTER(FieldDesc)),
         ('alternatives', c.POINTER(c.c_ubyte)),
         ('alternative_count', c.c_size_t),
         ('least', c.c_uint64),
@@ -224,7 +202,7 @@ class Condition(c.Structure):
 class FilePlace(c.Structure):
     _fields_ = [
         ('kind', c.c_int),
-        ('field', c.POINTER(Field)),
+        ('field', c.POINTER(FieldDesc)),
         ('word', c.c_char_p),
         ('behind', c.c_bool),
         ('unpadded', c.c_bool),
@@ -317,7 +295,7 @@ STRUCTS = {
     'key_desc': KeyDesc,
     'computed_desc': ComputedDesc,
     'schema_desc': SchemaDesc,
-    'field': Field,
+    'field': FieldDesc,
     'options': Options,
     'array': Moved,
     'job': Job,
@@ -355,7 +333,7 @@ version = _declare('version', c.c_char_p)
 schema_destroy = _declare('schema_destroy', None, _schema)
 schema_record_name = _declare('schema_record_name', c.c_char_p, _schema)
 schema_record_size = _declare('schema_record_size', _size, _schema)
-schema_fields = _declare('schema_fields', c.POINTER(Field), _schema, c.POINTER(_size))
+schema_fields = _declare('schema_fields', c.POINTER(FieldDesc), _schema, c.POINTER(_size))
 schema_keys = _declare('schema_keys', c.POINTER(KeyDesc), _schema, c.POINTER(_size))
 schema_get_file = _declare('schema_get_file', None, _schema, c.POINTER(FileInfo), _size)
 schema_get_computed = _declare(

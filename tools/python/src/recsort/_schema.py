@@ -323,17 +323,13 @@ def type_of_dtype(dtype: DType) -> Node:
 
 
 def fields_of_schema(fields: Sequence[Any]) -> list[Node]:
-    return [{'name': quoted(field.name), **type_of_field(field, fields)} for field in fields]
+    return [{'name': quoted(field.name), **type_of_field(field)} for field in fields]
 
 
-def type_of_field(field: Any, siblings: Sequence[Any]) -> Node:
+def type_of_field(field: Any) -> Node:
     name = lib.TYPES[field.type - 1]
     if name == 'bitfield':
-        bases = (
-            other for other in siblings if other.offset == field.offset and other.type != field.type
-        )
-        base = quoted(next(bases).name)
-        return {'type': name, 'base': base, 'bit': field.bit, 'width': field.width}
+        return {'type': name, 'base': quoted(field.bit_base), 'bit': field.bit, 'width': field.width}
     node: Node = {'type': name, 'offset': field.offset}
     count = field.size if name in STRINGS else field.count
     if count:
@@ -403,7 +399,7 @@ def place_of_schema(at: Any) -> Node:
     if not at.field:
         node: Node = {word if word.startswith('line') else 'word': quoted(at.word)}
     else:
-        node = type_of_field(at.field[0], ())
+        node = type_of_field(at.field[0])
         if at.behind:
             node['trailer'] = node.pop('offset')
     if at.unpadded:
@@ -420,7 +416,7 @@ def condition_of_schema(condition: Any) -> Node:
     field, count = condition.field[0], condition.alternative_count
     stored = bytes(condition.alternatives[: count * field.size])
     parts = [stored[at * field.size :][: field.size] for at in range(count)]
-    node = type_of_field(field, ())
+    node = type_of_field(field)
     if node['type'] in ('char', 'bytes'):
         return {'offset': field.offset, 'bytes': [quoted(part) for part in parts]}
     if not count:

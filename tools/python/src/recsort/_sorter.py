@@ -101,7 +101,7 @@ def schema_of_parts(size: int, parts: Sequence[Part]) -> lib.Handle:
     for number, ((part, count), field, key) in enumerate(zip(arrays, fields, keys)):
         field.name = key.path = b'%d' % number
         field.type, field.endian, field.offset = lib.TYPE[part.type], part.endian, part.offset
-        field.count = part.size if part.type == 'bytes' else count if count > 1 else 0
+        field.size, field.count = part.size, count if count > 1 else 0
         key.order, key.nan = part.descending, lib.NAN[part.nan]
     desc = lib.SchemaDesc(
         struct_size=c.sizeof(lib.SchemaDesc),
