@@ -7,17 +7,9 @@
 #ifndef RS_BASE_CO_RANK_H
 #define RS_BASE_CO_RANK_H
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
-#ifndef RECSORT_HD
-#ifdef __CUDACC__
-#define RECSORT_HD __host__ __device__
-#else
-#define RECSORT_HD
-#endif
-#endif
+#include "base/bits.h"
 
 /* For unsigned integers of any type. */
 #define LEFT_GOES_FIRST(left, right) ((left) <= (right))

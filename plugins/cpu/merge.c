@@ -35,7 +35,7 @@ typedef struct merge_job {
  * the sorted pairs go; unless they are wider than a pair. */
 static bool keys_are_kept(const recsort_plugin_job *job)
 {
-  return job->key_bits + index_bits_for(job->count) > PAIR_BITS || job->key_width > 64;
+  return !packs(job->key_bits, index_bits_for(job->count), PAIR_BITS) || job->key_width > 64;
 }
 
 static uint64_t tiles_bytes(const recsort_plugin_job *job)

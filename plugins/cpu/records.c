@@ -176,7 +176,7 @@ static bool plan(record_sort *s, const recsort_plugin_job *job, const recsort_ke
   s->count = (size_t)job->count;
   s->size = (size_t)program->record_size;
   s->key_size = job->key_width / 8;
-  s->index_bits = job->key_bits + index_bits <= 64 ? index_bits : 0;
+  s->index_bits = packs(job->key_bits, index_bits, 64) ? index_bits : 0;
   s->copy = copy_class_of((size_t)program->record_size);
   s->team = team_of_at_most(t, threads_for(job->count, t.threads));
   s->good = true;

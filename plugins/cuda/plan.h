@@ -96,11 +96,11 @@ static inline uint32_t plan_index_bits(const device_job *job)
   return index_bits_for(job->count);
 }
 
-/* True if a key and its index fit in 64 bits together: then many pairs are packed, so that one
- * array moves instead of two. */
+/* True if pairs are packed: many are, but not those of a sort that ranks few of them, which hardly
+ * move. */
 static inline bool plan_packs(const device_job *job)
 {
-  return job->key_bits + plan_index_bits(job) <= 64;
+  return packs(job->key_bits, plan_index_bits(job), 64);
 }
 
 /* Threads of a block: a power of two, as some kernels find a run's start with a mask. */

@@ -62,7 +62,7 @@ DEVICE_INLINE bin_scale<Pair> scale_of(Pair least, Pair greatest, uint32_t index
   uint32_t top = lead_of_key(range, scale.zeros);
   if constexpr (!Pair::packed) {
     const uint32_t bits = range ? 8 * sizeof(key_of<Pair>) - scale.zeros : tail;
-    scale.index_bits = bits - tail + index_bits <= 64 ? index_bits : 0;
+    scale.index_bits = packs(bits - tail, index_bits, 64) ? index_bits : 0;
     scale.index_origin = least.index;
     scale.tail = tail;
     if (scale.index_bits) {
