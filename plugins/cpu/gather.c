@@ -35,13 +35,13 @@ static void gather_each(const gathering *g, size_t first, size_t count, const ch
 
 /* ---- Nearly sorted records ---- */
 
-enum { RUN = INDEX_RUN }; /* records that follow one another move at once */
+enum { STRETCH = INDEX_STRETCH }; /* records that follow one another move at once */
 
 /* Looks at a few places of an order. */
-static bool has_runs(const uint32_t *order, size_t count)
+static bool has_stretches(const uint32_t *order, size_t count)
 {
   enum { LOOKS = 4 };
-  if (count < RUN) return false;
+  if (count < STRETCH) return false;
   for (size_t n = 0; n < LOOKS; n++) {
     const uint32_t *const at = order + (count - 1) * n / LOOKS;
     if (at[1] - at[0] != 1) return false;
@@ -55,14 +55,14 @@ void rs_gather_some(const gathering *g, size_t first, size_t count, const char *
     memcpy(to, from + first * g->size, count * g->size);
     return;
   }
-  if (!has_runs(g->order + first, count)) {
+  if (!has_stretches(g->order + first, count)) {
     gather_each(g, first, count, from, to);
     return;
   }
-  for (size_t i = 0; i < count; i += RUN) {
-    const size_t some = count - i < RUN ? count - i : RUN;
-    if (some == RUN && is_index_run(g->order + first + i))
-      memcpy(to + i * g->size, from + g->order[first + i] * g->size, RUN * g->size);
+  for (size_t i = 0; i < count; i += STRETCH) {
+    const size_t some = count - i < STRETCH ? count - i : STRETCH;
+    if (some == STRETCH && is_index_stretch(g->order + first + i))
+      memcpy(to + i * g->size, from + g->order[first + i] * g->size, STRETCH * g->size);
     else
       gather_each(g, first + i, some, from, to + i * g->size);
   }

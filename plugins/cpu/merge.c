@@ -167,22 +167,22 @@ typedef struct tied {
   unsigned low; /* 0: nothing is left to do */
 } tied;
 
-/* Sorts a run by the next bits that differ, and says below which bit its keys may still differ, in
- * order but for runs of equal ones. What stands above the indices is changed. */
-static tied sort_tied(const merge_job *job, uint64_t *pairs, uint64_t *other, tied run)
+/* Sorts a tie by the next bits that differ, and says below which bit its keys may still differ, in
+ * order but for ties. What stands above the indices is changed. */
+static tied sort_tied(const merge_job *job, uint64_t *pairs, uint64_t *other, tied tie)
 {
-  uint64_t *const from = pairs + run.begin, *const to = other + run.begin;
-  const unsigned high = varying_below(job, from, 1, run.count, index_of(job, from[0]), run.low);
+  uint64_t *const from = pairs + tie.begin, *const to = other + tie.begin;
+  const unsigned high = varying_below(job, from, 1, tie.count, index_of(job, from[0]), tie.low);
   if (high == 0)
-    return (tied){run.begin, run.count, 0}; /* equal keys: the order of indices stands */
+    return (tied){tie.begin, tie.count, 0}; /* equal keys: the order of indices stands */
   const key_window window = window_below(job, high);
-  for (size_t i = 0; i < run.count; i++)
+  for (size_t i = 0; i < tie.count; i++)
     to[i] = pack(job, window, index_of(job, from[i]));
-  rs_pairs_sort(buffers_at(job, to, from, run.count));
-  return (tied){run.begin, run.count, window.low};
+  rs_pairs_sort(buffers_at(job, to, from, tie.count));
+  return (tied){tie.begin, tie.count, window.low};
 }
 
-static size_t run_end(const merge_job *job, const uint64_t *sorted, size_t begin, size_t count)
+static size_t tie_end(const merge_job *job, const uint64_t *sorted, size_t begin, size_t count)
 {
   size_t end = begin + 1;
   while (end < count && prefix_of(job, sorted[end]) == prefix_of(job, sorted[begin]))
@@ -190,9 +190,9 @@ static size_t run_end(const merge_job *job, const uint64_t *sorted, size_t begin
   return end;
 }
 
-enum { LONG_RUN = 1 << 16 };
+enum { LONG_TIE = 1 << 16 };
 
-/* Sorts the runs of a part that begins and ends with whole runs, by one thread. Of the runs that
+/* Sorts the ties of a part that begins and ends with whole ties, by one thread. Of the ties that
  * it has met it leaves the longest for the end and goes on with that in place of calling itself: so
  * each call within a call has at most half of the pairs, however many windows a key has. */
 static void repair_piece(const merge_job *job, uint64_t *sorted, uint64_t *other, tied part)
@@ -200,32 +200,32 @@ static void repair_piece(const merge_job *job, uint64_t *sorted, uint64_t *other
   while (part.low > 0) {
     tied longest = {part.begin, 1, 0};
     for (size_t begin = part.begin, end = begin + part.count, next; begin < end; begin = next) {
-      next = run_end(job, sorted, begin, end);
-      tied run = {begin, next - begin, part.low};
-      if (run.count > longest.count) {
+      next = tie_end(job, sorted, begin, end);
+      tied tie = {begin, next - begin, part.low};
+      if (tie.count > longest.count) {
         const tied shorter = longest;
-        longest = run;
-        run = shorter;
+        longest = tie;
+        tie = shorter;
       }
-      if (run.count > 1) repair_piece(job, sorted, other, sort_tied(job, sorted, other, run));
+      if (tie.count > 1) repair_piece(job, sorted, other, sort_tied(job, sorted, other, tie));
     }
     part = longest.count > 1 ? sort_tied(job, sorted, other, longest) : longest;
   }
 }
 
-/* The short runs of a part. */
-static void repair_short_runs(const merge_job *job, uint64_t *sorted, uint64_t *other, tied part)
+/* The short ties of a part. */
+static void repair_short_ties(const merge_job *job, uint64_t *sorted, uint64_t *other, tied part)
 {
   for (size_t begin = part.begin, end = begin + part.count, next; begin < end; begin = next) {
-    next = run_end(job, sorted, begin, end);
-    const tied run = {begin, next - begin, part.low};
-    if (run.count > 1 && run.count < LONG_RUN)
-      repair_piece(job, sorted, other, sort_tied(job, sorted, other, run));
+    next = tie_end(job, sorted, begin, end);
+    const tied tie = {begin, next - begin, part.low};
+    if (tie.count > 1 && tie.count < LONG_TIE)
+      repair_piece(job, sorted, other, sort_tied(job, sorted, other, tie));
   }
 }
 
-/* The run around pair `at` of a sorted part. */
-static tied find_run(const merge_job *job, const uint64_t *sorted, tied part, size_t at)
+/* The tie around pair `at` of a sorted part. */
+static tied find_tie(const merge_job *job, const uint64_t *sorted, tied part, size_t at)
 {
   const uint64_t prefix = prefix_of(job, sorted[at]), below = prefix << job->index_bits;
   const uint64_t last = below | ((UINT64_C(1) << job->index_bits) - 1);
@@ -238,28 +238,28 @@ static tied find_run(const merge_job *job, const uint64_t *sorted, tied part, si
 
 static void repair(const merge_job *job, uint64_t *sorted, uint64_t *other, tied part);
 
-/* Long runs, one after the other, each by all threads, but for the longest, which is left and
- * returned. A long run holds two neighbouring probes. The prefixes are put back, so that the array
+/* Long ties, one after the other, each by all threads, but for the longest, which is left and
+ * returned. A long tie holds two neighbouring probes. The prefixes are put back, so that the array
  * is still sorted by them. */
-static tied repair_long_runs(const merge_job *job, uint64_t *sorted, uint64_t *other, tied part)
+static tied repair_long_ties(const merge_job *job, uint64_t *sorted, uint64_t *other, tied part)
 {
-  enum { PROBE = LONG_RUN / 2 };
+  enum { PROBE = LONG_TIE / 2 };
   const uint64_t index_mask = (UINT64_C(1) << job->index_bits) - 1;
-  tied longest = {part.begin, LONG_RUN - 1, 0};
+  tied longest = {part.begin, LONG_TIE - 1, 0};
   for (size_t at = 0; at + PROBE < part.count; at += PROBE) {
     const uint64_t *const probe = sorted + part.begin + at;
     if (prefix_of(job, probe[0]) != prefix_of(job, probe[PROBE])) continue;
-    tied run = find_run(job, sorted, part, part.begin + at);
-    at = (run.begin - part.begin + run.count - 1) / PROBE * PROBE;
-    if (run.count > longest.count) {
+    tied tie = find_tie(job, sorted, part, part.begin + at);
+    at = (tie.begin - part.begin + tie.count - 1) / PROBE * PROBE;
+    if (tie.count > longest.count) {
       const tied shorter = longest;
-      longest = run;
-      run = shorter;
+      longest = tie;
+      tie = shorter;
     }
-    if (run.count < LONG_RUN) continue;
-    const uint64_t prefix = prefix_of(job, sorted[run.begin]) << job->index_bits;
-    repair(job, sorted, other, sort_tied(job, sorted, other, run));
-    for (size_t i = run.begin; i < run.begin + run.count; i++)
+    if (tie.count < LONG_TIE) continue;
+    const uint64_t prefix = prefix_of(job, sorted[tie.begin]) << job->index_bits;
+    repair(job, sorted, other, sort_tied(job, sorted, other, tie));
+    for (size_t i = tie.begin; i < tie.begin + tie.count; i++)
       sorted[i] = prefix | (sorted[i] & index_mask);
   }
   return longest;
@@ -280,35 +280,35 @@ static void repair_between_cuts(void *argument, size_t number, unsigned slot)
   const repair_cuts *const c = argument;
   const merge_job mine = alone(c->job, slot);
   const size_t begin = c->at[number], count = c->at[number + 1] - begin;
-  repair_short_runs(&mine, c->sorted, c->other, (tied){begin, count, c->low});
+  repair_short_ties(&mine, c->sorted, c->other, (tied){begin, count, c->low});
 }
 
-/* The pieces are cut, at ends of runs, before any run is sorted: to sort a run changes its
- * prefixes. Returns the longest run, which is left. Never inlined: repair goes on with that run,
+/* The pieces are cut, at ends of ties, before any tie is sorted: to sort a tie changes its
+ * prefixes. Returns the longest tie, which is left. Never inlined: repair goes on with that tie,
  * and calls itself with at most half of the pairs, but must not take this much of the stack each
  * time. */
 __attribute__((noinline)) static tied repair_all_but_longest(const merge_job *job, uint64_t *sorted,
                                                              uint64_t *other, tied part)
 {
   repair_cuts cuts = {.job = job, .sorted = sorted, .other = other, .low = part.low};
-  const tied longest = repair_long_runs(job, sorted, other, part);
+  const tied longest = repair_long_ties(job, sorted, other, part);
   const size_t end = part.begin + part.count;
   cuts.at[0] = part.begin;
   for (size_t p = 1; p <= PIECES; p++) {
     const size_t even = part.begin + part.count / PIECES * p;
     cuts.at[p] = p == PIECES              ? end
                  : even <= cuts.at[p - 1] ? cuts.at[p - 1]
-                                          : run_end(job, sorted, even - 1, end);
+                                          : tie_end(job, sorted, even - 1, end);
   }
   team_each(job->team, PIECES, repair_between_cuts, &cuts);
   return longest;
 }
 
-/* `part` is in order of the bits from part.low up: sorts each run of equal ones by the bits below.
+/* `part` is in order of the bits from part.low up: sorts each tie by the bits below.
  */
 static void repair(const merge_job *job, uint64_t *sorted, uint64_t *other, tied part)
 {
-  while (part.low > 0 && part.count >= LONG_RUN && job->team.threads > 1) {
+  while (part.low > 0 && part.count >= LONG_TIE && job->team.threads > 1) {
     part = repair_all_but_longest(job, sorted, other, part);
     if (part.low > 0) part = sort_tied(job, sorted, other, part);
   }

@@ -263,7 +263,7 @@ INLINED void order_by_parts(const void *keys, unsigned width, size_t count, uint
 
 /* ---- Settling ---- */
 
-enum { STRIDE = INDEX_RUN }; /* keys, most of which ascend, are passed over so many at a time */
+enum { STRIDE = INDEX_STRETCH }; /* keys, most of which ascend, are passed over so many at a time */
 
 /* For keys of 32 bits and of 64. Compilers did not use vectors for a loop. */
 #define STRIDE_ASCENDS(name, word)                                                                 \
@@ -337,7 +337,7 @@ INLINED bool has_each(const uint32_t *order, size_t count, char *seen)
   memset(seen, 0, count);
   for (size_t i = 0; i < count; i += STRIDE) {
     const size_t some = count - i < STRIDE ? count - i : STRIDE;
-    if (some == STRIDE && is_index_run(order + i) && order[i] <= count - STRIDE)
+    if (some == STRIDE && is_index_stretch(order + i) && order[i] <= count - STRIDE)
       memset(seen + order[i], 1, STRIDE);
     else
       for (size_t j = i; j < i + some; j++)

@@ -33,14 +33,14 @@ keys_found rs_keys_order_plainly(const void *keys, unsigned width, size_t count,
                                  uint32_t *other);
 
 enum {
-  INDEX_RUN = 16
+  INDEX_STRETCH = 16
 }; /* where few keys are out of place, so many indices are looked at at once */
 
-/* True if INDEX_RUN indices follow one another. */
-static inline bool is_index_run(const uint32_t *order)
+/* True if INDEX_STRETCH indices follow one another. */
+static inline bool is_index_stretch(const uint32_t *order)
 {
   uint32_t differ = 0;
-  for (uint32_t j = 0; j < INDEX_RUN; j++)
+  for (uint32_t j = 0; j < INDEX_STRETCH; j++)
     differ |= (order[j] - order[0]) ^ j;
   return differ == 0;
 }

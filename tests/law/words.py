@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The words with a star in docs/glossary.md have one meaning, so names may have them in some folders only.
+"""The words with a star in docs/glossary.md have one meaning, so the names of code and of files have them in some folders only.
 
 Usage: words.py SOURCE-FOLDER
 """
@@ -7,12 +7,20 @@ import re
 import sys
 from pathlib import Path
 
-# word -> what begins the paths of the files whose names of functions, types and variables may have it
+# word -> what begins the paths of the files that may have it in their name and in names of functions, types and variables
 WORDS = {
+    'chunk': ('core/check.c', 'core/key/', 'plugins/cuda/'),
     'column': ('core/', 'plugins/cpu/', 'plugins/gpu/', 'plugins/cuda/records/', 'tools/'),
+    'group': ('core/head.c', 'plugins/', 'tools/support/'),
     'lane': ('core/include/', 'core/key/', 'plugins/cpu/', 'plugins/cuda/', 'plugins/runs/', 'tools/bench/'),
+    'merge': ('core/', 'plugins/', 'tools/bench/', 'tools/mpi/', 'tools/recsort/'),
+    'order': ('core/', 'plugins/', 'tools/bench/', 'tools/mpi/', 'tools/recgen/', 'tools/recsort/', 'tools/sprites/'),
+    'piece': ('core/', 'plugins/', 'tools/bench/', 'tools/mpi/', 'tools/recsort/', 'tools/support/'),
+    'run': ('core/', 'plugins/', 'tools/bench/', 'tools/mpi/', 'tools/recschema/dwarf/', 'tools/recsort', 'tools/support/'),
+    'sample': ('core/', 'plugins/cpu/', 'plugins/cuda/', 'plugins/runs/', 'tools/mpi/'),
     'section': ('plugins/cuda/sort/sample/', 'tools/recschema/'),
     'segment': ('core/', 'plugins/cuda/records/', 'plugins/cuda/segments/', 'plugins/gpu/', 'tools/'),
+    'tile': ('plugins/',),
 }
 NOT_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|^[ \t]*#[ \t]*include[^\n]*', re.DOTALL | re.MULTILINE)
 
@@ -33,7 +41,8 @@ def main():
                 continue
             files += 1
             name = path.relative_to(root).as_posix()
-            for identifier in sorted(set(re.findall(r'[A-Za-z_]\w+', NOT_CODE.sub(' ', path.read_text())))):
+            identifiers = {path.stem, *re.findall(r'[A-Za-z_]\w+', NOT_CODE.sub(' ', path.read_text()))}
+            for identifier in sorted(identifiers):
                 for word in words_of(identifier) & set(WORDS):
                     if not name.startswith(WORDS[word]):
                         faults.append(f'{name}: {identifier}: "{word}" means something else (docs/glossary.md)')

@@ -170,16 +170,16 @@ static char *json_value(const printer *p, const column *c, const unsigned char *
 
 static char *json_line(const printer *p, uint64_t number, const unsigned char *record)
 {
-  const char *piece = p->shape.text;
+  const char *text = p->shape.text;
   char *to = p->line;
   *to++ = '{';
   if (p->numbered) to += sprintf(to, "\"#\":%" PRIu64 ",", number);
   for (size_t i = 0; i < p->columns.count; i++) {
-    char *const end = stpcpy(to, piece);
-    piece += end - to + 1;
+    char *const end = stpcpy(to, text);
+    text += end - to + 1;
     to = json_value(p, &p->columns.at[i], record, end);
   }
-  return stpcpy(stpcpy(to, piece), "\n");
+  return stpcpy(stpcpy(to, text), "\n");
 }
 
 /* ---- All ---------------------------------------------------------------------------------- */

@@ -36,11 +36,11 @@ typedef enum making {
 } making;
 
 /* The elements of a field in one struct, whose offset in the record is `base`. */
-typedef struct run {
+typedef struct maker {
   const recsort_field_desc *field;
   size_t base;
   making making;
-} run;
+} maker;
 
 /* Records that are made together, a field after the other, each with its stream. */
 enum { BLOCK = 64 };
@@ -53,9 +53,9 @@ typedef struct block {
 
 struct generator {
   size_t record_size;
-  size_t run_count;
-  size_t run_capacity;
-  run *runs;
+  size_t maker_count;
+  size_t maker_capacity;
+  maker *makers;
   bool special;
   uint64_t seed;
   ranks ranks;
@@ -308,11 +308,11 @@ __attribute__((always_inline)) static inline void make_as(block *b, const recsor
   }
 }
 
-static void make(const generator *g, block *b, const run *r, size_t element)
+static void make(const generator *g, block *b, const maker *m, size_t element)
 {
-  const recsort_field_desc *const field = r->field;
-  unsigned char *const to = b->records + r->base + field->offset + element * field->size;
-  switch (r->making) {
+  const recsort_field_desc *const field = m->field;
+  unsigned char *const to = b->records + m->base + field->offset + element * field->size;
+  switch (m->making) {
   case MAKE_8:
     make_as(b, field, to, MAKE_8);
     break;
@@ -337,7 +337,7 @@ static void make(const generator *g, block *b, const run *r, size_t element)
     break;
   case MAKE_ANY:
     for (size_t i = 0; i < b->count; i++)
-      write_scalar(g, field, b->records + i * b->record_size + r->base, element,
+      write_scalar(g, field, b->records + i * b->record_size + m->base, element,
                    random_next(&b->streams[i]));
   }
 }
@@ -415,9 +415,9 @@ static void write_block(generator *g, uint64_t first, block *b)
 {
   for (size_t i = 0; i < b->count; i++)
     b->streams[i] = random_stream(g->seed, first + i);
-  for (const run *r = g->runs; r < g->runs + g->run_count; r++)
-    for (size_t element = 0; element < (r->field->count ? r->field->count : 1); element++)
-      make(g, b, r, element);
+  for (const maker *m = g->makers; m < g->makers + g->maker_count; m++)
+    for (size_t element = 0; element < (m->field->count ? m->field->count : 1); element++)
+      make(g, b, m, element);
   for (size_t i = 0; g->key_count && i < b->count; i++) {
     unsigned char *const record = b->records + i * b->record_size;
     take_digits(g, (rank_rest){rank_of(&g->ranks, first + i), g->ranks.range}, record);
@@ -489,27 +489,27 @@ static bool create_keys(generator *g, const recsort_schema *schema)
   return done;
 }
 
-static bool append_run(generator *g, const recsort_field_desc *field, size_t base)
+static bool append_maker(generator *g, const recsort_field_desc *field, size_t base)
 {
-  if (g->run_count == g->run_capacity) {
-    const size_t capacity = g->run_capacity ? 2 * g->run_capacity : 16;
-    run *const runs = reallocarray(g->runs, capacity, sizeof *runs);
-    if (!runs) return false;
-    g->runs = runs;
-    g->run_capacity = capacity;
+  if (g->maker_count == g->maker_capacity) {
+    const size_t capacity = g->maker_capacity ? 2 * g->maker_capacity : 16;
+    maker *const makers = reallocarray(g->makers, capacity, sizeof *makers);
+    if (!makers) return false;
+    g->makers = makers;
+    g->maker_capacity = capacity;
   }
-  g->runs[g->run_count++] = (run){field, base, making_of(field, g->special)};
+  g->makers[g->maker_count++] = (maker){field, base, making_of(field, g->special)};
   return true;
 }
 
-static bool append_runs(generator *g, const recsort_field_desc *fields, size_t count, size_t base)
+static bool append_makers(generator *g, const recsort_field_desc *fields, size_t count, size_t base)
 {
   for (const recsort_field_desc *field = fields; field < fields + count; field++) {
     const size_t structs = field->type != RECSORT_STRUCT ? 0 : field->count ? field->count : 1;
-    if (!structs && !append_run(g, field, base)) return false;
+    if (!structs && !append_maker(g, field, base)) return false;
     for (size_t i = 0; i < structs; i++)
-      if (!append_runs(g, field->fields, field->field_count,
-                       base + field->offset + i * field->size))
+      if (!append_makers(g, field->fields, field->field_count,
+                         base + field->offset + i * field->size))
         return false;
   }
   return true;
@@ -525,7 +525,7 @@ generator *generator_create(const recsort_schema *schema, const generator_option
   g->special = options->special;
   g->seed = options->seed;
   g->ranks = ranks_of(options->distribution, options->count, options->seed);
-  if (append_runs(g, fields, count, 0) &&
+  if (append_makers(g, fields, count, 0) &&
       (options->distribution == DISTRIBUTION_UNIFORM || create_keys(g, schema)))
     return g;
   generator_destroy(g);
@@ -538,6 +538,6 @@ void generator_destroy(generator *g)
   for (size_t i = 0; i < g->key_count; i++)
     free(g->keys[i].enumerators);
   free(g->keys);
-  free(g->runs);
+  free(g->makers);
   free(g);
 }

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 enum {
-  chunk = 1 << 20 /* growth for data that may never come */
+  growth = 1 << 20 /* for data that may never come */
 };
 
 /* ---- What is wrong ---- */
@@ -602,9 +602,9 @@ static bool read_held(tool_reader *reader, unsigned char *to, size_t capacity, s
     }
     if (ended) break;
     const size_t before = held->size;
-    if (!tool_stream_hold(&reader->stream, behind + format->record_size + chunk))
+    if (!tool_stream_hold(&reader->stream, behind + format->record_size + growth))
       return failed(reader);
-    ended = held->size == before || held->size < behind + format->record_size + chunk;
+    ended = held->size == before || held->size < behind + format->record_size + growth;
   }
   if (held->size >= behind) return true;
   too_short(format, format->skip + held->size, &why);

@@ -6,13 +6,13 @@
 
 /* Small enough to stop quickly, and to repeat after a signal, which undoes what one call has
  * reserved. */
-static const uint64_t chunk = 64 << 20;
+static const uint64_t most = 64 << 20;
 
 static int reserve(tool_reservation *reservation)
 {
   while (reservation->reserved < reservation->wanted && !reservation->stopped) {
     const uint64_t rest = reservation->wanted - reservation->reserved;
-    const uint64_t part = rest < chunk ? rest : chunk;
+    const uint64_t part = rest < most ? rest : most;
     if (fallocate(reservation->fd, 0, (off_t)reservation->reserved, (off_t)part) == 0) {
       reservation->reserved += part;
     } else if (errno != EINTR) {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { chunk = 1 << 20 /* growth for data that may never come */ };
+enum { growth = 1 << 20 /* for data that may never come */ };
 
 /* One read(2) or pread(2): 0 bytes at the end of the file. */
 static bool read_once(int fd, uint64_t offset, void *to, size_t capacity, size_t *got)
@@ -52,7 +52,7 @@ static bool append(tool_stream *stream, tool_bytes *bytes, uint64_t size,
 {
   while (bytes->size < size) {
     const uint64_t rest = size - bytes->size;
-    const size_t capacity = rest < chunk ? (size_t)rest : chunk;
+    const size_t capacity = rest < growth ? (size_t)rest : growth;
     size_t got;
     if (!tool_bytes_reserve(bytes, bytes->size + capacity)) {
       errno = ENOMEM;
@@ -93,7 +93,7 @@ bool tool_stream_pass(tool_stream *stream, uint64_t offset, uint64_t size, tool_
 {
   *passed = 0;
   if (size == 0) return true;
-  const size_t capacity = size < chunk ? (size_t)size : chunk;
+  const size_t capacity = size < growth ? (size_t)size : growth;
   void *const buffer = malloc(capacity);
   bool read = buffer != NULL, written = true;
   while (read && written && *passed < size) {

@@ -55,7 +55,7 @@ static void fetch(bench *b)
 {
   int wanted[MOST_RANKS] = {0}, wanted_at[MOST_RANKS], asked[MOST_RANKS], asked_at[MOST_RANKS];
   int next[MOST_RANKS];
-  uint32_t *const wishes = (uint32_t *)b->other_words, *const orders = wishes + b->count;
+  uint32_t *const wishes = (uint32_t *)b->other_words, *const requests = wishes + b->count;
   entity *const outgoing = (entity *)b->numbered_records;
   const uint32_t count = (uint32_t)b->count;
   MPI_Datatype type;
@@ -67,10 +67,10 @@ static void fetch(bench *b)
   memcpy(next, wanted_at, sizeof next);
   for (size_t i = 0; i < count; i++)
     wishes[next[(uint32_t)b->words[i] / count]++] = (uint32_t)b->words[i] % count;
-  MPI_Alltoallv(wishes, wanted, wanted_at, MPI_UINT32_T, orders, asked, asked_at, MPI_UINT32_T,
+  MPI_Alltoallv(wishes, wanted, wanted_at, MPI_UINT32_T, requests, asked, asked_at, MPI_UINT32_T,
                 b->comm);
   for (size_t i = 0; i < count; i++)
-    outgoing[i] = b->records[orders[i]];
+    outgoing[i] = b->records[requests[i]];
   MPI_Type_contiguous(sizeof(entity), MPI_BYTE, &type);
   MPI_Type_commit(&type);
   MPI_Alltoallv(outgoing, asked, asked_at, type, b->records, wanted, wanted_at, type, b->comm);
