@@ -2,12 +2,16 @@
  *
  *   wide_pair<Key, Index>   keys and indices in separate arrays
  *   packed_pair             both in 64 bits, the index in the low ones; one array
+ *
+ * with_key, with_wide_pair and with_pair choose the types of a job. The values that they pass are
+ * only there for their types.
  */
 #ifndef RECSORT_CUDA_PAIR_CUH
 #define RECSORT_CUDA_PAIR_CUH
 
 #include "base/co_rank.h"
 #include "cuda/device.h"
+#include "cuda/plan.h"
 
 template <class Key, class Index> struct wide_pair {
   using key_type = Key;
@@ -153,6 +157,40 @@ template <class Key> DEVICE_INLINE Key key_from_lane(Key key, uint32_t from)
     const uint64_t high = __shfl_sync(UINT32_MAX, (uint64_t)(key >> 64), from);
     return (Key)high << 64 | low;
   }
+}
+
+/* Calls work(key) with a key that is so many bits wide. */
+template <class Work> static inline auto with_key(uint32_t key_width, const Work &work)
+{
+  if (key_width == 32) return work(uint32_t());
+  if (key_width == 64) return work(uint64_t());
+  return work(device_uint128());
+}
+
+/* Calls work(pair) with a pair of the job's key and index, not packed. */
+template <class Work> static inline auto with_wide_pair(const device_job *job, const Work &work)
+{
+  return with_key(job->key_width, [&](auto key) {
+    return job->index_bits == 32 ? work(wide_pair<decltype(key), uint32_t>())
+                                 : work(wide_pair<decltype(key), uint64_t>());
+  });
+}
+
+/* The same for a job of which the type of key is known, with a packed pair if they fit. Keys and
+ * indices of 32 bits each always do, so nothing is compiled for wide pairs of these. */
+template <class Key, class Work>
+static inline auto with_pair_of(const device_job *job, const Work &work)
+{
+  if (plan_packs(job)) return work(packed_pair());
+  if constexpr (sizeof(Key) > sizeof(uint32_t))
+    if (job->index_bits == 32) return work(wide_pair<Key, uint32_t>());
+  return work(wide_pair<Key, uint64_t>());
+}
+
+/* The same for any job. */
+template <class Work> static inline auto with_pair(const device_job *job, const Work &work)
+{
+  return with_key(job->key_width, [&](auto key) { return with_pair_of<decltype(key)>(job, work); });
 }
 
 #endif

@@ -16,24 +16,15 @@
 
 using namespace merge;
 
-template <class Key>
-static device_status sort_keys(const device_job *job, const device_buffers *buffers,
-                               unsigned *result)
-{
-  if (plan_packs(job)) return pair_sort<Key, packed_pair>::sort(job, buffers, result);
-  if constexpr (sizeof(Key) > sizeof(uint32_t))
-    if (job->index_bits == 32)
-      return pair_sort<Key, wide_pair<Key, uint32_t>>::sort(job, buffers, result);
-  return pair_sort<Key, wide_pair<Key, uint64_t>>::sort(job, buffers, result);
-}
-
 device_status merge_sort(const device_job *job, const device_buffers *buffers, unsigned *result)
 {
   *result = 0;
   if (job->count == 0) return 0;
-  if (job->key_width == 32) return sort_keys<uint32_t>(job, buffers, result);
-  if (job->key_width == 64) return sort_keys<uint64_t>(job, buffers, result);
-  return sort_keys<device_uint128>(job, buffers, result);
+  return with_key(job->key_width, [=](auto key) {
+    return with_pair_of<decltype(key)>(job, [=](auto pair) {
+      return pair_sort<decltype(key), decltype(pair)>::sort(job, buffers, result);
+    });
+  });
 }
 
 uint64_t merge_extra_bytes(const device_job *job)
@@ -43,19 +34,8 @@ uint64_t merge_extra_bytes(const device_job *job)
   return width < job->count ? sample_merge_pairs_bytes(job, width) : 0;
 }
 
-/* ---- Two runs ---- */
-
-template <class Index>
-static device_status merge_keys(const device_job *job, uint64_t first,
-                                const device_buffers *buffers)
-{
-  if (job->key_width == 32) return two_runs<wide_pair<uint32_t, Index>>::merge(job, first, buffers);
-  if (job->key_width == 64) return two_runs<wide_pair<uint64_t, Index>>::merge(job, first, buffers);
-  return two_runs<wide_pair<device_uint128, Index>>::merge(job, first, buffers);
-}
-
 device_status merge_two_runs(const device_job *job, uint64_t first, const device_buffers *buffers)
 {
-  return job->index_bits == 32 ? merge_keys<uint32_t>(job, first, buffers)
-                               : merge_keys<uint64_t>(job, first, buffers);
+  return with_wide_pair(
+      job, [=](auto pair) { return two_runs<decltype(pair)>::merge(job, first, buffers); });
 }

@@ -271,8 +271,7 @@ static device_status start_with(const device_job *job, uint64_t first,
 device_status merge_and_move(const device_job *job, uint64_t first, const device_buffers *buffers,
                              const device_merge_move *move)
 {
-  using namespace merge;
-  if (job->key_width == 32) return start_with<uint32_t>(job, first, buffers, move);
-  if (job->key_width == 64) return start_with<uint64_t>(job, first, buffers, move);
-  return start_with<device_uint128>(job, first, buffers, move);
+  return with_key(job->key_width, [=](auto key) {
+    return merge::start_with<decltype(key)>(job, first, buffers, move);
+  });
 }

@@ -2,8 +2,7 @@
  * apart, so that its loads overlap and those of a warp are neighbours. */
 #include "gpu/device_pairs.h"
 
-#include "cuda/device.h"
-#include "cuda/plan.h"
+#include "cuda/pair.cuh"
 #include "recsort/key_interpreter.h"
 
 #ifndef PAIRS_MOST_BLOCKS
@@ -216,16 +215,19 @@ __global__ void __launch_bounds__(PAIRS_BLOCK)
 
 /* ---- Launches ---- */
 
-/* Calls start(key, code) with values of the types that have these widths. */
+/* Calls start(key, code) with values of the types that have these widths. A code is not wider than
+ * its key. */
 template <class Start>
 static device_status with_types(uint32_t key_width, uint32_t code_width, Start start)
 {
-  if (key_width == 32) return start(uint32_t(), uint32_t());
-  if (key_width == 64)
-    return code_width == 32 ? start(uint64_t(), uint32_t()) : start(uint64_t(), uint64_t());
-  if (code_width == 32) return start(device_uint128(), uint32_t());
-  return code_width == 64 ? start(device_uint128(), uint64_t())
-                          : start(device_uint128(), device_uint128());
+  return with_key(key_width, [&](auto key) {
+    return with_key(code_width, [&](auto code) {
+      if constexpr (sizeof code < sizeof key)
+        return start(key, code);
+      else
+        return start(key, key);
+    });
+  });
 }
 
 } // namespace resident_pairs

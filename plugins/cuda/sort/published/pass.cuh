@@ -1,4 +1,4 @@
-/* pass.cuh - a pass over all pairs; chooses the type of pair. */
+/* pass.cuh - a pass over all pairs. */
 #ifndef RECSORT_CUDA_PUBLISHED_PASS_CUH
 #define RECSORT_CUDA_PUBLISHED_PASS_CUH
 
@@ -33,24 +33,12 @@ static inline merge_pass<Pair> make_pass(const device_job *job, const device_buf
   return pass;
 }
 
-/* Calls sort(pair) with a pair of the job's type; only the type matters. */
-template <class Key, class Sort>
-static inline device_status sort_keys(const device_job *job, const Sort &sort)
-{
-  return job->index_bits == 64 ? sort(wide_pair<Key, uint64_t>())
-                               : sort(wide_pair<Key, uint32_t>());
-}
-
+/* Calls sort(pair) with a pair of the job's type, if there is something to sort. */
 template <class Sort>
 static inline device_status sort_pairs(const device_job *job, unsigned *result, const Sort &sort)
 {
-  if (job->count == 0) {
-    *result = 0;
-    return 0;
-  }
-  if (job->key_width == 32) return sort_keys<uint32_t>(job, sort);
-  if (job->key_width == 64) return sort_keys<uint64_t>(job, sort);
-  return sort_keys<device_uint128>(job, sort);
+  *result = 0;
+  return job->count ? with_wide_pair(job, sort) : 0;
 }
 
 #endif

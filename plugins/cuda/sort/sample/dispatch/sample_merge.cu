@@ -1,5 +1,4 @@
-/* sample_merge.cu - merges sorted runs: chooses the type of pair, as sample_sort.cu does for many
- * pairs. */
+/* sample_merge.cu - merges sorted runs. */
 #include "cuda/sort/sample/dispatch/sorts.cuh"
 #include "cuda/sort/sample/sample.h"
 
@@ -15,23 +14,12 @@ struct pair_merge {
                                const device_buffers *buffers, unsigned side);
 };
 
-template <class Pair> static pair_merge pair_merge_of()
-{
-  using by = run_merge<Pair>;
-  return {by::packed, by::fits, by::merge, by::extra_bytes, by::merge_pairs};
-}
-
-/* As in choose_many (sample_sort.cu). */
 static pair_merge choose_merge(const device_job *job)
 {
-  const bool wide = job->index_bits == 64;
-  if (plan_packs(job)) return pair_merge_of<packed_pair>();
-  if (job->key_width == 32) return pair_merge_of<wide_pair<uint32_t, uint64_t>>();
-  if (job->key_width == 64)
-    return wide ? pair_merge_of<wide_pair<uint64_t, uint64_t>>()
-                : pair_merge_of<wide_pair<uint64_t, uint32_t>>();
-  return wide ? pair_merge_of<wide_pair<device_uint128, uint64_t>>()
-              : pair_merge_of<wide_pair<device_uint128, uint32_t>>();
+  return with_pair(job, [](auto pair) -> pair_merge {
+    using by = run_merge<decltype(pair)>;
+    return {by::packed, by::fits, by::merge, by::extra_bytes, by::merge_pairs};
+  });
 }
 
 bool sample_merges(const device_job *job, uint32_t runs)

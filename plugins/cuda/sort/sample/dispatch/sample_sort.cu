@@ -40,36 +40,12 @@ template <class Sort> static pair_sort pair_sort_of()
 }
 
 /* Few pairs are never packed. */
-static pair_sort choose_small(const device_job *job)
-{
-  const bool wide = job->index_bits == 64;
-  if (job->key_width == 32)
-    return wide ? pair_sort_of<small_sort<wide_pair<uint32_t, uint64_t>>>()
-                : pair_sort_of<small_sort<wide_pair<uint32_t, uint32_t>>>();
-  if (job->key_width == 64)
-    return wide ? pair_sort_of<small_sort<wide_pair<uint64_t, uint64_t>>>()
-                : pair_sort_of<small_sort<wide_pair<uint64_t, uint32_t>>>();
-  return wide ? pair_sort_of<small_sort<wide_pair<device_uint128, uint64_t>>>()
-              : pair_sort_of<small_sort<wide_pair<device_uint128, uint32_t>>>();
-}
-
-/* Keys and indices of 32 bits each are always packed, so there is no many_sort for wide pairs of
- * these. */
-static pair_sort choose_many(const device_job *job)
-{
-  const bool wide = job->index_bits == 64;
-  if (plan_packs(job)) return pair_sort_of<many_sort<packed_pair>>();
-  if (job->key_width == 32) return pair_sort_of<many_sort<wide_pair<uint32_t, uint64_t>>>();
-  if (job->key_width == 64)
-    return wide ? pair_sort_of<many_sort<wide_pair<uint64_t, uint64_t>>>()
-                : pair_sort_of<many_sort<wide_pair<uint64_t, uint32_t>>>();
-  return wide ? pair_sort_of<many_sort<wide_pair<device_uint128, uint64_t>>>()
-              : pair_sort_of<many_sort<wide_pair<device_uint128, uint32_t>>>();
-}
-
 static pair_sort choose_sort(const device_job *job)
 {
-  return sample_is_small(job) ? choose_small(job) : choose_many(job);
+  if (sample_is_small(job))
+    return with_wide_pair(job,
+                          [](auto pair) { return pair_sort_of<small_sort<decltype(pair)>>(); });
+  return with_pair(job, [](auto pair) { return pair_sort_of<many_sort<decltype(pair)>>(); });
 }
 
 /* ---- Keys that are in order ---- */
@@ -192,17 +168,10 @@ static device_status sort_job(const device_job *job, const device_buffers *buffe
 
 device_status sample_sort(const device_job *job, const device_buffers *buffers, unsigned *result)
 {
-  const bool wide = job->index_bits == 64;
   *result = 0;
   if (job->count == 0) return 0;
-  if (job->key_width == 32)
-    return wide ? sort_job<wide_pair<uint32_t, uint64_t>>(job, buffers, result)
-                : sort_job<wide_pair<uint32_t, uint32_t>>(job, buffers, result);
-  if (job->key_width == 64)
-    return wide ? sort_job<wide_pair<uint64_t, uint64_t>>(job, buffers, result)
-                : sort_job<wide_pair<uint64_t, uint32_t>>(job, buffers, result);
-  return wide ? sort_job<wide_pair<device_uint128, uint64_t>>(job, buffers, result)
-              : sort_job<wide_pair<device_uint128, uint32_t>>(job, buffers, result);
+  return with_wide_pair(job,
+                        [=](auto pair) { return sort_job<decltype(pair)>(job, buffers, result); });
 }
 
 uint64_t sample_extra_bytes(const device_job *job)
