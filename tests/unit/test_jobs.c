@@ -905,6 +905,10 @@ static void test_permutations_of_others_are_refused(void **state)
   memcpy(was, index, sizeof was);
   assert_int_equal(recsort_unique(sorter, &job, &count, &error), RECSORT_INVALID_ARGUMENT);
   assert_string_equal(error.text, "permutation[7] is 8, of 8 records");
+  job.permutation = (char *)index + 1;
+  assert_int_equal(recsort_unique(sorter, &job, &count, &error), RECSORT_INVALID_ARGUMENT);
+  assert_string_equal(error.text, "permutation is not at a multiple of 4 bytes");
+  job.permutation = index;
   assert_memory_equal(index, was, sizeof was);
   job.head = 7;
   assert_int_equal(recsort_unique(sorter, &job, &count, NULL), RECSORT_OK);

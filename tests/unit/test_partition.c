@@ -393,6 +393,37 @@ static void test_parts_are_right(void **state)
         }
 }
 
+/* Each thread has a count for each part; many parts may take more memory than the records. */
+static void test_memory_of_parts(void **state)
+{
+  enum { COUNT = 40000, SPLITTERS = 20000, SMALL = 2048 };
+  item *const items = make_items(at_random, COUNT, 0);
+  unsigned char *const marks = malloc(COUNT * 16), *const splitters = malloc(SPLITTERS * 16);
+  size_t *const offsets = malloc((SPLITTERS + 2) * sizeof *offsets);
+  (void)state;
+  for (unsigned threads = 1; threads <= 2; threads++)
+    for (size_t some = 3; some <= SPLITTERS; some += SPLITTERS - 3) {
+      failing_allocator memory = {0};
+      const recsort_allocator allocator = failing_hook(&memory);
+      recsort_sorter *const sorter = open_sorter(1, threads, &allocator);
+      assert_int_equal(recsort_partition_sample(sorter, items, COUNT, 0, COUNT, marks, NULL),
+                       RECSORT_OK);
+      assert_int_equal(recsort_partition_splitters(sorter, marks, COUNT, splitters, some, NULL),
+                       RECSORT_OK);
+      const size_t before = memory.most_bytes = memory.bytes;
+      assert_int_equal(
+          recsort_partition_records(sorter, items, COUNT, 0, splitters, some, NULL, offsets, NULL),
+          RECSORT_OK);
+      assert_true(memory.most_bytes - before <= 4 * COUNT + 8 * threads * (some + 1) + SMALL);
+      assert_true(memory.most_bytes - before >= 4 * COUNT + sizeof(size_t) * threads * some);
+      recsort_sorter_destroy(sorter);
+    }
+  free(offsets);
+  free(splitters);
+  free(marks);
+  free(items);
+}
+
 /* ---- What is refused ---- */
 
 static void test_wrong_calls(void **state)
@@ -537,6 +568,7 @@ int main(void)
       cmocka_unit_test(test_equal_keys_are_divided_evenly),
       cmocka_unit_test(test_threads_cut_alike),
       cmocka_unit_test(test_parts_are_right),
+      cmocka_unit_test(test_memory_of_parts),
       cmocka_unit_test(test_wrong_calls),
       cmocka_unit_test(test_nothing_is_asked_for),
       cmocka_unit_test(test_invalid_records_are_named),

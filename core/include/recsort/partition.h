@@ -69,10 +69,10 @@ RECSORT_API recsort_status recsort_partition_sorted(recsort_sorter *sorter, cons
 /* Divides records in any order into splitter_count + 1 parts. Part i has the records from splitter
  * i - 1 on and before splitter i, in their order. `offsets` has splitter_count + 2 elements: part i
  * becomes records [offsets[i], offsets[i + 1]) of `partitioned`, an array of `count` records that
- * does not overlap `records`; NULL: only the offsets are wanted. Takes 4 bytes of memory for each
- * record, and ends the life of the permutation that the sorter keeps. On failure `offsets` and
- * `partitioned` are unspecified. Errors: also INVALID_ARGUMENT if splitters descend or are 2^32 or
- * more. */
+ * does not overlap `records`; NULL: only the offsets are wanted. Takes memory, at most 4 bytes for
+ * each record, and 8 for each part and thread. Ends the life of the permutation that the sorter
+ * keeps. On failure `offsets` and `partitioned` are unspecified. Errors: also INVALID_ARGUMENT if
+ * splitters descend or are 2^32 or more. */
 RECSORT_API recsort_status recsort_partition_records(recsort_sorter *sorter, const void *records,
                                                      size_t count, uint64_t first,
                                                      const void *splitters, size_t splitter_count,
