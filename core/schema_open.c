@@ -158,20 +158,9 @@ void recsort_schema_destroy(recsort_schema *schema)
   rs_release(&a, schema, sizeof *schema);
 }
 
-const char *recsort_schema_record_name(const recsort_schema *schema)
+const recsort_schema_desc *recsort_schema_describe(const recsort_schema *schema)
 {
-  return schema ? schema->record : NULL;
-}
-
-size_t recsort_schema_record_size(const recsort_schema *schema)
-{
-  return schema ? schema->record_size : 0;
-}
-
-void recsort_schema_get_file(const recsort_schema *schema, recsort_file_info *info, size_t size)
-{
-  const recsort_file_info found = schema ? schema->file : (recsort_file_info){0};
-  rs_fill_struct(info, size, &found, sizeof found);
+  return schema ? &schema->desc : NULL;
 }
 
 recsort_status recsort_schema_set_record_size(recsort_schema *schema, size_t size,
@@ -184,40 +173,6 @@ recsort_status recsort_schema_set_record_size(recsort_schema *schema, size_t siz
     return rs_fail(error, RECSORT_INVALID_SCHEMA,
                    "a record of %zu bytes has no room for the fields, which take %zu", size,
                    schema->fields_size);
-  schema->record_size = size;
+  schema->desc.size = size;
   return RECSORT_OK;
-}
-
-const recsort_field_desc *recsort_schema_fields(const recsort_schema *schema, size_t *count)
-{
-  if (count) *count = schema ? schema->field_count : 0;
-  return schema ? schema->fields : NULL;
-}
-
-const recsort_key_desc *recsort_schema_keys(const recsort_schema *schema, size_t *count)
-{
-  if (count) *count = schema ? schema->key_count : 0;
-  return schema ? schema->keys : NULL;
-}
-
-static recsort_computed_desc describe_computed(const rs_computed *computed)
-{
-  const bool curve = computed->compute != RECSORT_DISTANCE;
-  return (recsort_computed_desc){.name = computed->name,
-                                 .compute = computed->compute,
-                                 .bits = computed->bits,
-                                 .coordinates = computed->paths,
-                                 .coordinate_count = computed->count,
-                                 .parameter = computed->parameter,
-                                 .origin = computed->parameter ? NULL : computed->origin,
-                                 .limit = curve ? computed->limit : NULL};
-}
-
-void recsort_schema_get_computed(const recsort_schema *schema, size_t number,
-                                 recsort_computed_desc *desc, size_t size)
-{
-  const bool there = schema && number < schema->computed_count;
-  const recsort_computed_desc found =
-      there ? describe_computed(&schema->computed[number]) : (recsort_computed_desc){0};
-  rs_fill_struct(desc, size, &found, sizeof found);
 }

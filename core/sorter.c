@@ -49,11 +49,11 @@ static recsort_status check_options(const recsort_options *options, recsort_erro
 static recsort_status check_record_size(const recsort_schema *schema, size_t size,
                                         recsort_error *error)
 {
-  const size_t actual = recsort_schema_record_size(schema);
+  const size_t actual = recsort_schema_describe(schema)->size;
   if (size == 0 || size == actual) return RECSORT_OK;
   return rs_fail(error, RECSORT_INVALID_ARGUMENT,
                  "record_size of the options is %zu, but the schema's record %s has %zu bytes",
-                 size, recsort_schema_record_name(schema), actual);
+                 size, recsort_schema_describe(schema)->record, actual);
 }
 
 /* Copies texts, which then live as long as the sorter. */

@@ -18,7 +18,7 @@ typedef struct reading {
 #define REFUSE(reading, ...)                                                                       \
   rs_fail_at(                                                                                      \
       (reading)->error, RECSORT_INVALID_KEY,                                                       \
-      (rs_place){(reading)->schema->source, (reading)->desc->line, (reading)->desc->column},       \
+      (rs_place){(reading)->schema->desc.source, (reading)->desc->line, (reading)->desc->column},  \
       __VA_ARGS__)
 /* The subject of a message, for "%.*s". */
 #define NAME(reading) RS_SHOWN((reading)->desc->name)
@@ -33,8 +33,8 @@ static recsort_status check_name(const reading *r)
   const char *const name = r->desc->name;
   if (!name) return REFUSE(r, "a computed value has no name");
   const char *why = rs_name_trouble(name, false);
-  for (size_t i = 0; !why && i < r->schema->field_count; i++)
-    if (strcmp(r->schema->fields[i].name, name) == 0) why = "a field has that name";
+  for (size_t i = 0; !why && i < r->schema->desc.field_count; i++)
+    if (strcmp(r->schema->desc.fields[i].name, name) == 0) why = "a field has that name";
   for (size_t i = 0; !why && i < r->schema->computed_count; i++)
     if (strcmp(r->schema->computed[i].name, name) == 0)
       why = "it is computed already; leave the later one out";
@@ -65,7 +65,7 @@ static recsort_status find_coordinate(const reading *r, const char *path, rs_tar
 {
   const recsort_key_desc key = {.path = path, .line = r->desc->line, .column = r->desc->column};
   const recsort_status status =
-      rs_layout_find(r->schema, &key, r->schema->source, target, r->error);
+      rs_layout_find(r->schema, &key, r->schema->desc.source, target, r->error);
   if (status) return status;
   if (target->count > 1)
     return REFUSE(r, "key \"%.*s\": %.*s is an array of %zu; say which element", NAME(r),
@@ -144,21 +144,40 @@ static recsort_status read_computed(const reading *r, rs_computed *computed)
   return read_coordinates(r, computed);
 }
 
+static recsort_computed_desc describe(const recsort_computed_desc *desc,
+                                      const rs_computed *computed)
+{
+  return (recsort_computed_desc){.name = computed->name,
+                                 .compute = computed->compute,
+                                 .bits = computed->bits,
+                                 .coordinates = computed->paths,
+                                 .coordinate_count = computed->count,
+                                 .parameter = computed->parameter,
+                                 .origin = computed->parameter ? NULL : computed->origin,
+                                 .limit = is_distance(desc) ? NULL : computed->limit,
+                                 .line = desc->line,
+                                 .column = desc->column};
+}
+
 recsort_status rs_layout_compute(const recsort_schema_desc *desc, recsort_schema *schema,
                                  recsort_error *error)
 {
   const size_t count = desc->computed_count;
+  schema->desc.computed = NULL;
   if (count == 0) return RECSORT_OK;
   if (!desc->computed)
-    return rs_fail_at(error, RECSORT_INVALID_SCHEMA, (rs_place){.source = schema->source},
+    return rs_fail_at(error, RECSORT_INVALID_SCHEMA, (rs_place){.source = schema->desc.source},
                       "the record's computed values are missing");
   rs_computed *const made = rs_arena_array(&schema->arena, count, sizeof *made);
-  if (!made) return rs_fail_memory(error, count * sizeof *made);
+  recsort_computed_desc *const descs = rs_arena_array(&schema->arena, count, sizeof *descs);
+  if (!made || !descs) return rs_fail_memory(error, count * sizeof *made);
   recsort_status status = RECSORT_OK;
   schema->computed = made;
+  schema->desc.computed = descs;
   for (size_t i = 0; !status && i < count; i++) {
     const reading r = {&desc->computed[i], schema, &schema->arena, error};
     status = read_computed(&r, &made[i]);
+    if (!status) descs[i] = describe(r.desc, &made[i]);
     schema->computed_count += !status;
   }
   return status;

@@ -143,40 +143,42 @@ static const char *condition_trouble(const recsort_condition_desc *given)
   return NULL;
 }
 
-/* The values of a condition, as they stand in the file. */
-static recsort_status lay_alternatives(const filer *f, const recsort_condition_desc *given,
-                                       recsort_condition *made)
+static recsort_status copy_alternatives(const filer *f, const recsort_condition_desc *given,
+                                        recsort_condition_desc *made)
 {
-  const size_t count = given->alternative_count, size = made->field->size;
-  recsort_field_desc element = *made->field;
-  unsigned char *const bytes = rs_arena_array(&f->schema->arena, count, size);
-  if (!bytes) return rs_fail_memory(f->error, count);
-  element.offset = 0;
-  if (!rs_type_is_integer(element.type) && count) memcpy(bytes, given->texts, count * size);
-  for (size_t i = 0; i < count && rs_type_is_integer(element.type); i++) {
-    const recsort_value value = {.kind = RECSORT_VALUE_SIGNED, .as.i = given->values[i]};
-    recsort_field_set(&element, bytes, i, &value, sizeof value);
-  }
-  made->alternatives = bytes;
+  const size_t count = given->alternative_count;
+  const bool integers = rs_type_is_integer(made->field->type);
+  const size_t size = integers ? sizeof *given->values : made->field->size;
+  void *const copy = rs_arena_array(&f->schema->arena, count, size);
+  if (!copy) return rs_fail_memory(f->error, count);
   made->alternative_count = count;
-  made->least = count ? 0 : given->least;
+  if (count)
+    memcpy(copy, integers ? (const void *)given->values : given->texts, count * size);
+  else
+    made->least = given->least;
+  if (integers)
+    made->values = copy;
+  else
+    made->texts = copy;
   return RECSORT_OK;
 }
 
 static recsort_status lay_condition(const filer *f, const char *name,
                                     const recsort_condition_desc *given,
-                                    const recsort_condition **condition)
+                                    const recsort_condition_desc **condition)
 {
   const rs_place at = {f->desc->source, given->line, given->column};
-  recsort_condition *const made = rs_arena_array(&f->schema->arena, 1, sizeof *made);
+  recsort_condition_desc *const made = rs_arena_array(&f->schema->arena, 1, sizeof *made);
   if (!made) return rs_fail_memory(f->error, sizeof *made);
+  made->line = given->line;
+  made->column = given->column;
   *condition = made;
   if (!given->field) return copy_text(f, name, at, given->line_text, true, &made->line_text);
   recsort_status status = lay_field(f, name, given->field, false, true, &made->field);
   if (status) return status;
   const char *const why = condition_trouble(given);
   if (why) return rs_fail_at(f->error, RECSORT_INVALID_SCHEMA, at, "%s: %s", name, why);
-  return lay_alternatives(f, given, made);
+  return copy_alternatives(f, given, made);
 }
 
 /* ---- Places --------------------------------------------------------------------------------- */
@@ -202,7 +204,7 @@ static const char *place_trouble(const filer *f, const recsort_place_desc *given
 }
 
 static recsort_status lay_place(const filer *f, const recsort_place_desc *given,
-                                recsort_place *made)
+                                recsort_place_desc *made)
 {
   const rs_place at = {f->desc->source, given->line, given->column};
   if (given->kind < RECSORT_PLACE_SKIP || given->kind > RECSORT_PLACE_EXPECT)
@@ -210,11 +212,14 @@ static recsort_status lay_place(const filer *f, const recsort_place_desc *given,
                       "the kind of a place is not a recsort_place_kind");
   const char *const name = rules[given->kind].name, *const why = place_trouble(f, given);
   if (why) return rs_fail_at(f->error, RECSORT_INVALID_SCHEMA, at, "%s: %s", name, why);
-  *made = (recsort_place){.kind = given->kind,
-                          .behind = given->behind,
-                          .unpadded = given->unpadded,
-                          .plus = given->plus,
-                          .unit = given->unit ? given->unit : 1};
+  *made = (recsort_place_desc){.kind = given->kind,
+                               .behind = given->behind,
+                               .unpadded = given->unpadded,
+                               .plus = given->plus,
+                               .unit = given->unit || !(rules[given->kind].may & UNIT) ? given->unit
+                                                                                       : 1,
+                               .line = given->line,
+                               .column = given->column};
   recsort_status status = RECSORT_OK;
   if (given->field)
     status = lay_field(f, name, given->field, given->behind, false, &made->field);
@@ -228,17 +233,10 @@ recsort_status rs_layout_file(const recsort_schema_desc *desc, recsort_schema *s
                               recsort_error *error)
 {
   const filer f = {desc, schema, error};
-  recsort_place *const places = rs_arena_array(&schema->arena, desc->place_count, sizeof *places);
+  recsort_place_desc *const places =
+      rs_arena_array(&schema->arena, desc->place_count, sizeof *places);
   if (!places) return rs_fail_memory(error, desc->place_count * sizeof *places);
-  schema->file = (recsort_file_info){.skip = desc->skip,
-                                     .trailer = desc->trailer,
-                                     .count = desc->count,
-                                     .places = places,
-                                     .place_count = desc->place_count,
-                                     .pad_to = desc->pad_to,
-                                     .pad_with = desc->pad_with,
-                                     .zero_all = desc->zero_all,
-                                     .repeat = desc->repeat};
+  schema->desc.places = places;
   for (size_t i = 0; i < desc->place_count; i++) {
     const recsort_status status = lay_place(&f, &desc->places[i], &places[i]);
     if (status) return status;

@@ -482,7 +482,8 @@ static recsort_status copy_keys(const builder *b, recsort_schema *schema)
   for (size_t i = 0; i < count; i++) {
     const recsort_key_desc *const key = &b->desc->keys[i];
     rs_target target;
-    const recsort_status status = rs_layout_find(schema, key, schema->source, &target, b->error);
+    const recsort_status status =
+        rs_layout_find(schema, key, schema->desc.source, &target, b->error);
     if (status) return status;
     keys[i] = *key;
     keys[i].path = rs_arena_text(b->arena, key->path);
@@ -492,20 +493,19 @@ static recsort_status copy_keys(const builder *b, recsort_schema *schema)
   const size_t twin = find_twin(paths, count); /* a path has one spelling only */
   if (twin < count)
     return rs_fail_at(b->error, RECSORT_INVALID_KEY,
-                      (rs_place){schema->source, keys[twin].line, keys[twin].column},
+                      (rs_place){schema->desc.source, keys[twin].line, keys[twin].column},
                       "key \"%.*s\": it is a key already; leave the later one out",
                       RS_SHOWN(keys[twin].path));
-  schema->keys = keys;
-  schema->key_count = count;
+  schema->desc.keys = keys;
   return RECSORT_OK;
 }
 
 static recsort_status copy_texts(const builder *b, recsort_schema *schema)
 {
   const char *source = b->desc->source;
-  schema->record = rs_arena_text(b->arena, b->desc->record);
-  schema->source = source ? rs_arena_text(b->arena, source) : NULL;
-  if (!schema->record || (source && !schema->source))
+  schema->desc.record = rs_arena_text(b->arena, b->desc->record);
+  schema->desc.source = source ? rs_arena_text(b->arena, source) : NULL;
+  if (!schema->desc.record || (source && !schema->desc.source))
     return rs_fail_memory(b->error, strlen(b->desc->record));
   return RECSORT_OK;
 }
@@ -518,14 +518,15 @@ recsort_status rs_layout_create(const recsort_schema_desc *desc, rs_zero_offset 
                   .count = desc->field_count,
                   .endian = desc->endian ? desc->endian : RECSORT_LITTLE_ENDIAN,
                   .depth = 1};
+  schema->desc = *desc; /* what it points to is replaced below */
+  schema->desc.endian = record.endian;
   recsort_status status = check_record(&b);
   if (!status) status = lay_struct(&b, &record);
-  if (!status) status = find_size(&b, record.extent.size, &schema->record_size);
+  if (!status) status = find_size(&b, record.extent.size, &schema->desc.size);
   if (!status) status = copy_texts(&b, schema);
   if (status) return status;
   schema->fields_size = record.extent.size;
-  schema->fields = record.fields;
-  schema->field_count = record.count;
+  schema->desc.fields = record.fields;
   status = rs_layout_file(desc, schema, error);
   if (!status) status = rs_layout_compute(desc, schema, error);
   return status ? status : copy_keys(&b, schema);

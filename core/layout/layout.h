@@ -40,17 +40,10 @@ typedef struct rs_computed {
 /* A schema with its layout; everything is in `arena`. */
 struct recsort_schema {
   rs_arena arena;
-  const char *record;
-  const char *source; /* NULL: unnamed */
-  size_t record_size;
-  size_t fields_size; /* of a record without padding behind its fields */
-  recsort_file_info file;
-  recsort_field_desc *fields;
-  size_t field_count;
-  rs_computed *computed;
+  recsort_schema_desc desc;
+  size_t fields_size;    /* of a record without padding behind its fields */
+  rs_computed *computed; /* those of `desc`, of which `computed_count` have been read */
   size_t computed_count;
-  recsort_key_desc *keys;
-  size_t key_count;
 };
 
 /* What an offset of 0 means if the layout computes offsets. In a description from C, which was
@@ -66,7 +59,7 @@ recsort_status rs_layout_create(const recsort_schema_desc *desc, rs_zero_offset 
 recsort_status rs_layout_compute(const recsort_schema_desc *desc, recsort_schema *schema,
                                  recsort_error *error);
 
-/* Checks what `desc` says about files, and fills in `schema->file`. */
+/* Checks and copies the places of `desc` into `schema`. */
 recsort_status rs_layout_file(const recsort_schema_desc *desc, recsort_schema *schema,
                               recsort_error *error);
 

@@ -174,8 +174,8 @@ recsort_status rs_layout_find(const recsort_schema *schema, const recsort_key_de
                               const char *source, rs_target *target, recsort_error *error)
 {
   walk w = {key, source, error, key->path};
-  const recsort_field_desc *fields = schema->fields, *field = NULL;
-  size_t count = schema->field_count, values = 1;
+  const recsort_field_desc *fields = schema->desc.fields, *field = NULL;
+  size_t count = schema->desc.field_count, values = 1;
   uint64_t offset = 0;
   if (!key->path) return REFUSE(&w, "a key has no path");
   const rs_computed *const computed = find_computed(schema, key->path);

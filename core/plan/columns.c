@@ -7,11 +7,11 @@
 
 bool rs_plan_note_fields(const recsort_schema *schema, rs_arena *arena, rs_plan *plan)
 {
-  plan->fields = rs_arena_array(arena, schema->field_count, sizeof *plan->fields);
+  plan->fields = rs_arena_array(arena, schema->desc.field_count, sizeof *plan->fields);
   plan->places = rs_arena_array(arena, plan->program.step_count, sizeof *plan->places);
   if (!plan->fields || !plan->places) return false;
-  for (size_t i = 0; i < schema->field_count; i++) {
-    const recsort_field_desc *const field = &schema->fields[i];
+  for (size_t i = 0; i < schema->desc.field_count; i++) {
+    const recsort_field_desc *const field = &schema->desc.fields[i];
     const bool bitfield = field->type == RECSORT_BITFIELD;
     rs_extent *const extent = &plan->fields[plan->field_count++];
     extent->name = rs_arena_text(arena, field->name);

@@ -359,23 +359,23 @@ recsort_status rs_plan_create(const recsort_schema *schema, const recsort_key_de
                               recsort_error *error)
 {
   const bool own = key_count == 0;
-  rs_plan made = {.key_count = own ? schema->key_count : key_count};
+  rs_plan made = {.key_count = own ? schema->desc.key_count : key_count};
   size_t step_count = 0, next = 0;
   uint64_t bits = 0;
-  if (own) keys = schema->keys;
+  if (own) keys = schema->desc.keys;
   if (made.key_count == 0)
-    return rs_fail_at(error, RECSORT_INVALID_KEY, (rs_place){.source = schema->source},
+    return rs_fail_at(error, RECSORT_INVALID_KEY, (rs_place){.source = schema->desc.source},
                       "record \"%s\" has no keys to sort by; add \"keys:\" to the schema or name "
                       "one of its fields",
-                      schema->record);
+                      schema->desc.record);
 
   rs_target *targets = rs_arena_array(arena, made.key_count, sizeof *targets);
   made.keys = rs_arena_array(arena, made.key_count, sizeof *made.keys);
   made.parameters = rs_arena_array(arena, made.key_count, sizeof *made.parameters);
   if (!targets || !made.keys || !made.parameters)
     return rs_fail_memory(error, made.key_count * sizeof *targets);
-  const recsort_status status =
-      find_targets(schema, keys, own ? schema->source : NULL, &made, targets, &step_count, error);
+  const recsort_status status = find_targets(schema, keys, own ? schema->desc.source : NULL, &made,
+                                             targets, &step_count, error);
   if (status) return status;
   recsort_key_step *steps = rs_arena_array(arena, step_count, sizeof *steps);
   if (!steps) return rs_fail_memory(error, step_count * sizeof *steps);
@@ -402,7 +402,7 @@ recsort_status rs_plan_create(const recsort_schema *schema, const recsort_key_de
   made.program = (recsort_key_program){.size = sizeof made.program,
                                        .step_count = (uint32_t)step_count,
                                        .steps = steps,
-                                       .record_size = schema->record_size,
+                                       .record_size = schema->desc.size,
                                        .key_bits = (uint32_t)(bits ? bits : 1),
                                        .key_width = rs_width_for(bits)};
   made.key_bits = made.program.key_bits;

@@ -439,7 +439,9 @@ recsort_status rs_judge_file(const rs_reader *reader, const rs_file_text *file,
   desc->place_count = file->place_count;
   desc->line = size->place.line;
   desc->column = size->place.column;
-  recsort_status status = rs_read_positive(reader, NULL, "size", size, &desc->size);
+  uint64_t bytes = 0;
+  recsort_status status = rs_read_positive(reader, NULL, "size", size, &bytes);
+  desc->size = bytes < SIZE_MAX ? (size_t)bytes : SIZE_MAX;
   if (!status)
     status = rs_read_number(reader, NULL, "skip", &file->lists[SKIP_WORD].number, &desc->skip);
   if (!status)

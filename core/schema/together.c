@@ -45,8 +45,6 @@ static const char *word_trouble(const recsort_schema_desc *desc, rs_file_word wo
   if (desc->skip && rs_has_place(desc, RECSORT_PLACE_SKIP, RECSORT_PLACE_SKIP_LINES))
     return "skip is both a number and a field of the header";
   if (desc->count && places) return "count is both a number and a field of the header";
-  if (desc->size && rs_has_place(desc, RECSORT_PLACE_SIZE, RECSORT_PLACE_SIZE))
-    return "size is both a number and a field of the header";
   return NULL;
 }
 

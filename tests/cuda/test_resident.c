@@ -925,7 +925,7 @@ static void check_columns(const char *yaml, const both *records, size_t head, bo
   recsort_column columns[COLUMNS_MOST];
   assert_true(host && expected);
   const size_t column_count = columns_split(schema, records->host, count, host, random, columns);
-  const recsort_field_desc *const first = recsort_schema_fields(schema, NULL);
+  const recsort_field_desc *const first = recsort_schema_describe(schema)->fields;
   const unsigned char *const values = columns[0].data;
   put(device, host, bytes);
   put(given, offsets, sizeof offsets);

@@ -69,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                     .key_count = 1};
   recsort_schema *schema = NULL;
   EXPECT(recsort_schema_create(&desc, NULL, &schema, NULL) == RECSORT_OK);
-  const size_t record = recsort_schema_record_size(schema);
+  const size_t record = recsort_schema_describe(schema)->size;
   const oracle_key key = {.type = type,
                           .endian = field.endian,
                           .size = record,

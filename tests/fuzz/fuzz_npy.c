@@ -13,10 +13,9 @@ static void check_schema(const tool_bytes *header)
     const recsort_options sorting = {.keys = &key, .key_count = given};
     npy_input npy = {0};
     if (npy_make_schema(&npy, "in", header, &sorting)) {
-      size_t keys;
-      recsort_schema_keys(npy.schema, &keys);
-      EXPECT(recsort_schema_record_size(npy.schema) > 0);
-      EXPECT((keys == 0) == (given != 0));
+      const recsort_schema_desc *const desc = recsort_schema_describe(npy.schema);
+      EXPECT(desc->size > 0);
+      EXPECT((desc->key_count == 0) == (given != 0));
     }
     npy_close(&npy);
   }

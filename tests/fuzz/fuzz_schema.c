@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "recsort/recsort_file.h"
+#include "support/same_schemas.h"
 
 static void check_fields(const recsort_field_desc *fields, size_t count, size_t end)
 {
@@ -25,14 +25,11 @@ static void check_place(const recsort_field_desc *field, const char *text)
   if (text) EXPECT(text[0]);
 }
 
-static void check_places(const recsort_schema *schema)
+static void check_places(const recsort_schema_desc *desc)
 {
-  recsort_file_info info;
-  recsort_schema_get_file(schema, &info, sizeof info);
-  for (size_t i = 0; i < info.place_count; i++) {
-    const recsort_place *place = &info.places[i];
+  for (size_t i = 0; i < desc->place_count; i++) {
+    const recsort_place_desc *place = &desc->places[i];
     EXPECT(place->kind >= RECSORT_PLACE_SKIP && place->kind <= RECSORT_PLACE_EXPECT);
-    EXPECT(place->unit > 0);
     if (place->kind == RECSORT_PLACE_EXPECT)
       EXPECT(place->when);
     else
@@ -54,11 +51,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     EXPECT(!strchr(error.text, '\n') && strlen(error.text) < sizeof error.text);
     return 0;
   }
-  size_t count;
-  const recsort_field_desc *fields = recsort_schema_fields(schema, &count);
-  EXPECT(count > 0);
-  check_fields(fields, count, recsort_schema_record_size(schema));
-  check_places(schema);
+  const recsort_schema_desc *const desc = recsort_schema_describe(schema);
+  EXPECT(desc->field_count > 0);
+  check_fields(desc->fields, desc->field_count, desc->size);
+  check_places(desc);
+  recsort_schema *again = NULL;
+  EXPECT(recsort_schema_create(desc, NULL, &again, NULL) == RECSORT_OK);
+  EXPECT(same_schemas(desc, recsort_schema_describe(again)));
+  recsort_schema_destroy(again);
   recsort_schema_destroy(schema);
   return 0;
 }

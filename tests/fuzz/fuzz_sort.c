@@ -83,16 +83,14 @@ static void compare_with(const recsort_schema *schema, const reference *r, const
 
 static void test_records(const recsort_schema *schema, const uint8_t *records, size_t size)
 {
-  reference r = {.record_size = recsort_schema_record_size(schema), .records = records};
-  size_t field_count;
-  const recsort_field_desc *fields = recsort_schema_fields(schema, &field_count);
-  const recsort_key_desc *keys = recsort_schema_keys(schema, &r.key_count);
+  const recsort_schema_desc *const desc = recsort_schema_describe(schema);
+  reference r = {.record_size = desc->size, .records = records, .key_count = desc->key_count};
   bool has_enum = false;
   if (r.key_count == 0 || r.key_count > MOST_KEYS) return;
   r.count = size / r.record_size;
   if (r.count > MOST_RECORDS) r.count = MOST_RECORDS;
   for (size_t i = 0; i < r.key_count; i++)
-    r.keys[i] = find_key(fields, field_count, &keys[i]);
+    r.keys[i] = find_key(desc->fields, desc->field_count, &desc->keys[i]);
   insertion_sort(&r);
   recsort_sorter *sorter;
   if (recsort_sorter_create(schema, NULL, &sorter, NULL) != RECSORT_OK) return;

@@ -21,12 +21,12 @@ static inline size_t columns_split(const recsort_schema *schema, const void *rec
                                    unsigned char *memory, uint64_t *random,
                                    recsort_column columns[COLUMNS_MOST])
 {
-  const size_t record_size = recsort_schema_record_size(schema);
-  size_t field_count, made = 0;
-  const recsort_field_desc *const fields = recsort_schema_fields(schema, &field_count);
+  const recsort_schema_desc *const desc = recsort_schema_describe(schema);
+  const size_t record_size = desc->size;
+  size_t made = 0;
   memset(memory, 0xa5, columns_bytes(record_size, count));
-  for (size_t f = 0; f < field_count; f++) {
-    const recsort_field_desc *const field = &fields[f];
+  for (size_t f = 0; f < desc->field_count; f++) {
+    const recsort_field_desc *const field = &desc->fields[f];
     const size_t size = field->size * (field->count ? field->count : 1);
     const size_t gap = random_below(random, 2) ? random_below(random, COLUMNS_GAP) : 0;
     if (field->type == RECSORT_BITFIELD) continue;

@@ -377,7 +377,7 @@ static void numbers_have_many_spellings(void **state)
       continue;
     }
     if (status) fail_msg("%s: %s", cases[i].text, error.text);
-    recsort_schema_get_computed(schema, 0, &found, sizeof found);
+    found = *recsort_schema_describe(schema)->computed;
     if (found.origin[0] != cases[i].value) fail_msg("%s: %g", cases[i].text, found.origin[0]);
     recsort_schema_destroy(schema);
   }
@@ -432,7 +432,7 @@ static void long_names_are_cut(void **state)
                                 name, name, name, name);
     if (recsort_schema_load_memory(text, (size_t)length, "p", NULL, &schema, &error))
       fail_msg("%s", error.text);
-    recsort_schema_get_computed(schema, 0, &found, sizeof found);
+    found = *recsort_schema_describe(schema)->computed;
     snprintf(text, sizeof text, "distance(%s, %s from from %s)", name, name, name);
     const size_t kept = strlen(found.name);
     assert_true(kept == 254 || kept == 255);
@@ -450,7 +450,7 @@ static void long_names_are_cut(void **state)
     }
     sprintf(key + strlen(key), "], from: [%s]}", values);
     if (load(key, 0, NULL, &schema, &error)) fail_msg("%s", error.text);
-    recsort_schema_get_computed(schema, 0, &found, sizeof found);
+    found = *recsort_schema_describe(schema)->computed;
     assert_int_equal(found.name[strlen(found.name) - 1] == ')', coordinates < 6);
     recsort_schema_destroy(schema);
   }
@@ -521,13 +521,12 @@ static void a_description_says_what_it_said(void **state)
   recsort_error error = {0};
   (void)state;
   if (create(&given, RECSORT_NAN_LAST, &schema, &error)) fail_msg("%s", error.text);
-  recsort_schema_get_computed(schema, 0, &found, sizeof found);
+  found = *recsort_schema_describe(schema)->computed;
   assert_string_equal(found.name, "near");
   assert_true(found.compute == RECSORT_HILBERT && found.bits == 7 && found.coordinate_count == 2);
   assert_string_equal(found.coordinates[1], "y");
   assert_true(found.origin[1] == 2 && found.limit[0] == 3 && !found.parameter);
-  recsort_schema_get_computed(schema, 1, &found, sizeof found);
-  assert_null(found.name);
+  assert_int_equal(recsort_schema_describe(schema)->computed_count, 1);
   recsort_schema_destroy(schema);
 }
 

@@ -178,7 +178,7 @@ static int sign_of(int order)
 static void check_subject(const subject *s, const uint64_t *values, size_t count)
 {
   unsigned char records[MAX_VALUES][MAX_BYTES], keys[MAX_VALUES][MAX_BYTES];
-  const size_t record_size = s->schema->record_size;
+  const size_t record_size = s->schema->desc.size;
   assert_true(count <= MAX_VALUES);
   for (size_t i = 0; i < count; i++) {
     _Alignas(8) unsigned char key[MAX_BYTES] = {0}, again[MAX_BYTES] = {0};

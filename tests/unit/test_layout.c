@@ -119,7 +119,8 @@ static void lays_out_as_the_compiler_does(void **state)
   const recsort_schema_desc desc = outer_desc();
   recsort_schema *schema = create(&desc);
   size_t count;
-  const recsort_field_desc *fields = recsort_schema_fields(schema, &count);
+  const recsort_field_desc *fields = recsort_schema_describe(schema)->fields;
+  count = recsort_schema_describe(schema)->field_count;
   (void)state;
   assert_int_equal(count, LENGTH(outer_places));
   for (size_t i = 0; i < count; i++) {
@@ -132,7 +133,7 @@ static void lays_out_as_the_compiler_does(void **state)
   const recsort_field_desc *inner = fields[11].fields;
   assert_int_equal(inner[1].offset, offsetof(struct inner, weight));
   assert_int_equal(inner[2].offset, offsetof(struct inner, pair));
-  assert_int_equal(recsort_schema_record_size(schema), sizeof(struct outer));
+  assert_int_equal(recsort_schema_describe(schema)->size, sizeof(struct outer));
   recsort_schema_destroy(schema);
 }
 
@@ -166,10 +167,12 @@ static void describes_structs_of_c(void **state)
   DO(letter, "char")                                                                               \
   DO(i8, "int8")                                                                                   \
   DO(u8, "uint8")                                                                                  \
-  DO(i16, "int16") DO(u16, "uint16") DO(i32, "int32") DO(u32, "uint32")                            \
-      DO(i, sizeof(long) == 8 ? "int64" : "int32") DO(u, sizeof(long) == 8 ? "uint64" : "uint32")  \
-          DO(i64, "int64") DO(u64, "uint64") DO(f32, "float32") DO(f64, "float64")                 \
-              DO(hue, "int32") DO(name, "cstring") DO(raw, "bytes")
+  DO(i16, "int16")                                                                                 \
+  DO(u16, "uint16")                                                                                \
+  DO(i32, "int32") DO(u32, "uint32") DO(i, sizeof(long) == 8 ? "int64" : "int32")                  \
+      DO(u, sizeof(long) == 8 ? "uint64" : "uint32") DO(i64, "int64") DO(u64, "uint64")            \
+          DO(f32, "float32") DO(f64, "float64") DO(hue, "int32") DO(name, "cstring")               \
+              DO(raw, "bytes")
 #define DESCRIBE(member, type) RECSORT_FIELD(struct described, member),
 #define EXPECT(member, type)                                                                       \
   {type, #member, offsetof(struct described, member), sizeof((struct described *)0)->member},
@@ -184,8 +187,9 @@ static void describes_structs_of_c(void **state)
   size_t count = 0;
   (void)state;
   assert_int_equal(recsort_schema_create(&desc, NULL, &schema, NULL), RECSORT_OK);
-  assert_int_equal(recsort_schema_record_size(schema), sizeof(struct described));
-  const recsort_field_desc *const found = recsort_schema_fields(schema, &count);
+  assert_int_equal(recsort_schema_describe(schema)->size, sizeof(struct described));
+  const recsort_field_desc *const found = recsort_schema_describe(schema)->fields;
+  count = recsort_schema_describe(schema)->field_count;
   assert_int_equal(count, LENGTH(expected));
   for (size_t i = 0; i < count; i++) {
     assert_string_equal(found[i].name, expected[i].name);
@@ -194,7 +198,7 @@ static void describes_structs_of_c(void **state)
     assert_int_equal(found[i].size, expected[i].size);
     assert_int_equal(found[i].endian, desc.endian);
   }
-  assert_int_equal(recsort_schema_keys(schema, &count) != NULL ? count : 0, LENGTH(keys));
+  assert_int_equal(recsort_schema_describe(schema)->key_count, LENGTH(keys));
   recsort_schema_destroy(schema);
 }
 
@@ -224,7 +228,7 @@ static void aligns_addresses_as_the_system_does(void **state)
                                     .fields = fields,
                                     .field_count = LENGTH(fields)};
   recsort_schema *schema = create(&desc);
-  const recsort_field_desc *laid = recsort_schema_fields(schema, NULL);
+  const recsort_field_desc *laid = recsort_schema_describe(schema)->fields;
   (void)state;
   assert_int_equal(laid[1].offset, offsetof(struct host, v4));
   if (_Alignof(struct in6_addr) == 4) { /* 2 on Windows */
@@ -243,13 +247,14 @@ static void packs_without_padding(void **state)
   (void)state;
   desc.layout = RECSORT_LAYOUT_PACKED;
   recsort_schema *schema = create(&desc);
-  const recsort_field_desc *fields = recsort_schema_fields(schema, &count);
+  const recsort_field_desc *fields = recsort_schema_describe(schema)->fields;
+  count = recsort_schema_describe(schema)->field_count;
   for (size_t i = 0; i < count; i++) {
     assert_int_equal(fields[i].offset, end);
     end += fields[i].size * (fields[i].count ? fields[i].count : 1);
   }
   assert_int_equal(fields[9].size, 1 + 8 + 4);
-  assert_int_equal(recsort_schema_record_size(schema), end);
+  assert_int_equal(recsort_schema_describe(schema)->size, end);
   recsort_schema_destroy(schema);
 }
 
@@ -282,7 +287,7 @@ static void places_fields_in_any_order(void **state)
                                     .field_count = 3};
   (void)state;
   recsort_schema *schema = create(&desc);
-  assert_int_equal(recsort_schema_record_size(schema), 11);
+  assert_int_equal(recsort_schema_describe(schema)->size, 11);
   recsort_schema_destroy(schema);
 }
 
@@ -293,7 +298,7 @@ static void pads_to_the_size_asked_for(void **state)
   (void)state;
   desc.size = sizeof(struct outer) + 3;
   schema = create(&desc);
-  assert_int_equal(recsort_schema_record_size(schema), sizeof(struct outer) + 3);
+  assert_int_equal(recsort_schema_describe(schema)->size, sizeof(struct outer) + 3);
   recsort_schema_destroy(schema);
   schema = NULL;
   desc.size = sizeof(struct outer) - 1;
@@ -323,10 +328,9 @@ static void hands_endian_down(void **state)
   };
   const recsort_schema_desc desc = {
       .struct_size = sizeof desc, .record = "R", .fields = fields, .field_count = 2};
-  size_t count;
   (void)state;
   recsort_schema *schema = create(&desc);
-  const recsort_field_desc *laid = recsort_schema_fields(schema, &count);
+  const recsort_field_desc *laid = recsort_schema_describe(schema)->fields;
   assert_int_equal(laid[0].endian, RECSORT_LITTLE_ENDIAN);
   assert_int_equal(laid[1].fields[0].endian, RECSORT_BIG_ENDIAN);
   assert_int_equal(laid[1].fields[1].endian, RECSORT_LITTLE_ENDIAN);

@@ -14,10 +14,10 @@
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 #define RECORD "record: R\nfields: [{name: a, type: int32}]\n"
 
-static recsort_schema *load(const char *text, recsort_file_info *info)
+static recsort_schema *load(const char *text, recsort_schema_desc *info)
 {
   recsort_schema *const schema = schema_of(text);
-  recsort_schema_get_file(schema, info, sizeof *info);
+  *info = *recsort_schema_describe(schema);
   return schema;
 }
 
@@ -52,7 +52,7 @@ static void expect_field(const recsort_field_desc *field, recsort_type type, siz
 /* LAS: two counts, the older one only in some files, and offsets behind the points. */
 static void reads_counts_and_what_they_need(void **state)
 {
-  recsort_file_info info;
+  recsort_schema_desc info;
   (void)state;
   recsort_schema *const schema =
       load(RECORD "skip: {offset: 96, type: uint32}\n"
@@ -72,7 +72,7 @@ static void reads_counts_and_what_they_need(void **state)
   assert_int_equal(info.place_count, LENGTH(kinds));
   for (size_t i = 0; i < LENGTH(kinds); i++) {
     assert_int_equal(info.places[i].kind, kinds[i]);
-    assert_int_equal(info.places[i].unit, i >= 4 ? 512 : 1);
+    assert_int_equal(info.places[i].unit, i >= 4 ? 512 : i == 3);
     assert_int_equal(info.places[i].plus, i == 5 ? -240 : 0);
     assert_int_equal(info.places[i].unpadded, i == 4);
     assert_false(info.places[i].behind);
@@ -95,7 +95,7 @@ static void reads_counts_and_what_they_need(void **state)
 /* FITS: padding with a heap before it; Fortran: the length before and behind the records. */
 static void reads_lengths_and_padding(void **state)
 {
-  recsort_file_info info;
+  recsort_schema_desc info;
   (void)state;
   recsort_schema *schema = load(RECORD "skip: 4\ntrailer: 4\nlength: [{offset: 0, type: int32}, "
                                        "{trailer: 0, type: int32, plus: -36, unit: 4}]\n",
@@ -121,7 +121,7 @@ static void reads_lengths_and_padding(void **state)
 
 static void reads_text_headers(void **state)
 {
-  recsort_file_info info;
+  recsort_schema_desc info;
   (void)state;
   recsort_schema *schema =
       load(RECORD "skip: {line: end_header}\ncount: {word: element vertex}\n"
@@ -145,16 +145,20 @@ static void reads_text_headers(void **state)
   recsort_schema_destroy(schema);
 }
 
-static void expect_bytes(const recsort_condition *when, const char *bytes, size_t size)
+static void expect_texts(const recsort_condition_desc *when, const char *texts, size_t size)
 {
   assert_int_equal(when->alternative_count * when->field->size, size);
-  assert_memory_equal(when->alternatives, bytes, size);
+  assert_memory_equal(when->texts, texts, size);
 }
 
-/* The values stand as in the file: in its byte order. */
+static void expect_values(const recsort_condition_desc *when, int64_t first, int64_t last)
+{
+  assert_true(when->values[0] == first && when->values[when->alternative_count - 1] == last);
+}
+
 static void reads_conditions(void **state)
 {
-  recsort_file_info info;
+  recsort_schema_desc info;
   (void)state;
   recsort_schema *schema =
       load(RECORD "endian: big\nskip: 24\nexpect:\n"
@@ -169,12 +173,12 @@ static void reads_conditions(void **state)
   for (size_t i = 0; i < 6; i++)
     assert_int_equal(info.places[i].kind, RECSORT_PLACE_EXPECT);
   expect_field(info.places[0].when->field, RECSORT_CHAR, 0, 4, RECSORT_BIG_ENDIAN);
-  expect_bytes(info.places[0].when, "LASF", 4);
+  expect_texts(info.places[0].when, "LASF", 4);
   expect_field(info.places[1].when->field, RECSORT_CHAR, 4, 2, RECSORT_BIG_ENDIAN);
-  expect_bytes(info.places[1].when, "\177Acd", 4);
-  expect_bytes(info.places[2].when, "\0\1\2\3", 4);
-  expect_bytes(info.places[3].when, "\376\377", 2);
-  expect_bytes(info.places[4].when, "\377\377\377\377\377\377\377\377", 8);
+  expect_texts(info.places[1].when, "\177Acd", 4);
+  expect_values(info.places[2].when, 1, 0x203);
+  expect_values(info.places[3].when, -2, -2);
+  expect_values(info.places[4].when, -1, -1);
   assert_int_equal(info.places[5].when->alternative_count, 0);
   assert_int_equal(info.places[5].when->least, 3);
   recsort_schema_destroy(schema);
@@ -200,18 +204,18 @@ static void takes_descriptions(void **state)
       {.kind = RECSORT_PLACE_SIZE, .word = "size"}};
   recsort_schema_desc desc = described(places, LENGTH(places));
   recsort_schema *schema = NULL;
-  recsort_file_info info;
+  recsort_schema_desc info;
   (void)state;
   desc.zero_all = true;
   desc.pad_to = 16;
   desc.pad_with = 255;
   assert_int_equal(recsort_schema_create(&desc, NULL, &schema, NULL), RECSORT_OK);
-  recsort_schema_get_file(schema, &info, sizeof info);
+  info = *recsort_schema_describe(schema);
   assert_int_equal(info.place_count, 4);
   assert_true(info.places[0].behind);
   assert_int_equal(info.places[0].plus, 8);
-  expect_bytes(info.places[0].when, "\7\0\0\0\0\1\0\0", 8);
-  expect_bytes(info.places[1].when, "a\0cd", 4);
+  expect_values(info.places[0].when, 7, 256);
+  expect_texts(info.places[1].when, "a\0cd", 4);
   assert_string_equal(info.places[2].when->line_text, "ply\nformat");
   assert_string_equal(info.places[3].word, "size");
   assert_true(info.zero_all);
@@ -295,10 +299,6 @@ static void refuses_two_of_one(void **state)
   assert_int_equal(recsort_schema_create(&desc, NULL, &schema, &error), RECSORT_INVALID_SCHEMA);
   assert_string_equal(error.text, "skip: it is given twice");
   desc = described(places + 3, 2);
-  desc.size = 4;
-  assert_int_equal(recsort_schema_create(&desc, NULL, &schema, &error), RECSORT_INVALID_SCHEMA);
-  assert_string_equal(error.text, "size is both a number and a field of the header");
-  desc.size = 0;
   assert_int_equal(recsort_schema_create(&desc, NULL, &schema, &error), RECSORT_OK);
   recsort_schema_destroy(schema);
 }
@@ -308,7 +308,7 @@ static void refuses_two_of_one(void **state)
 /* Sorted by a field, in records that are larger than the schema's. */
 static void takes_the_size_that_a_file_says(void **state)
 {
-  recsort_file_info info;
+  recsort_schema_desc info;
   recsort_sorter *sorter = NULL;
   recsort_error error = {0};
   recsort_options options = {.struct_size = sizeof options};
@@ -316,15 +316,15 @@ static void takes_the_size_that_a_file_says(void **state)
   (void)state;
   recsort_schema *const schema =
       load(RECORD "skip: 2\nsize: {offset: 0, type: uint16}\nkeys: [a]\n", &info);
-  assert_int_equal(recsort_schema_record_size(schema), 4);
+  assert_int_equal(recsort_schema_describe(schema)->size, 4);
   assert_int_equal(recsort_schema_set_record_size(schema, 3, &error), RECSORT_INVALID_SCHEMA);
   assert_string_equal(error.text, "a record of 3 bytes has no room for the fields, which take 4");
   assert_int_equal(recsort_schema_set_record_size(schema, (size_t)1 << 31, &error),
                    RECSORT_INVALID_ARGUMENT);
   assert_int_equal(recsort_schema_set_record_size(NULL, 4, &error), RECSORT_INVALID_ARGUMENT);
-  assert_int_equal(recsort_schema_record_size(schema), 4);
+  assert_int_equal(recsort_schema_describe(schema)->size, 4);
   assert_int_equal(recsort_schema_set_record_size(schema, 7, &error), RECSORT_OK);
-  assert_int_equal(recsort_schema_record_size(schema), 7);
+  assert_int_equal(recsort_schema_describe(schema)->size, 7);
   assert_int_equal(recsort_sorter_create(schema, &options, &sorter, &error), RECSORT_OK);
   assert_int_equal(recsort_sort(sorter, records, 3, &error), RECSORT_OK);
   assert_memory_equal(records, "\1\0\0\0one\2\0\0\0two\2\0\0\0TWO", 21);

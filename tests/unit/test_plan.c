@@ -99,7 +99,7 @@ static void test_bits_of_each_type(void **state)
     assert_int_equal(plan.keys[0].shift, 0);
     assert_int_equal(plan.program.key_bits, table[i].bits ? table[i].bits : 1);
     assert_int_equal(plan.program.key_width, table[i].width);
-    assert_int_equal(plan.program.record_size, recsort_schema_record_size(schema));
+    assert_int_equal(plan.program.record_size, recsort_schema_describe(schema)->size);
     rs_arena_free(&arena);
   }
   recsort_schema_destroy(schema);

@@ -76,11 +76,11 @@ static void test_a_schema_keeps_nothing_of_its_text(void **state)
                    RECSORT_OK);
   memset(text, '?', sizeof text);
   memset(name, '?', sizeof name - 1);
-  size_t fields, keys;
-  assert_string_equal(recsort_schema_record_name(schema), "N");
-  assert_string_equal(recsort_schema_fields(schema, &fields)[1].name, "place");
-  assert_string_equal(recsort_schema_keys(schema, &keys)[0].path, "key");
-  assert_true(fields == 2 && keys == 1);
+  const recsort_schema_desc *const desc = recsort_schema_describe(schema);
+  assert_string_equal(desc->record, "N");
+  assert_string_equal(desc->fields[1].name, "place");
+  assert_string_equal(desc->keys[0].path, "key");
+  assert_true(desc->field_count == 2 && desc->key_count == 1);
   recsort_schema_destroy(schema);
 }
 
@@ -102,7 +102,6 @@ static void test_a_schema_keeps_nothing_of_its_description(void **state)
                               .keys = keys,
                               .key_count = 1};
   recsort_schema *schema = NULL;
-  size_t count;
   (void)state;
   assert_int_equal(recsort_schema_create(&desc, NULL, &schema, NULL), RECSORT_OK);
   record[0] = field[0] = value[0] = path[0] = '?';
@@ -110,12 +109,12 @@ static void test_a_schema_keeps_nothing_of_its_description(void **state)
   memset(fields, 0, sizeof fields);
   memset(keys, 0, sizeof keys);
   memset(&desc, 0, sizeof desc);
-  const recsort_field_desc *const kept = recsort_schema_fields(schema, &count);
-  assert_string_equal(recsort_schema_record_name(schema), "R");
+  const recsort_field_desc *const kept = recsort_schema_describe(schema)->fields;
+  assert_string_equal(recsort_schema_describe(schema)->record, "R");
   assert_string_equal(kept->name, "kind");
   assert_string_equal(kept->enumerators[0].name, "low");
   assert_int_equal(kept->enumerators[0].value, 3);
-  assert_string_equal(recsort_schema_keys(schema, &count)->path, "kind");
+  assert_string_equal(recsort_schema_describe(schema)->keys->path, "kind");
   recsort_schema_destroy(schema);
 }
 

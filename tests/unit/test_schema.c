@@ -12,9 +12,9 @@
 
 #include "base/memory.h"
 #include "base/types.h"
-#include "recsort/recsort_file.h"
 #include "schema/parse.h"
 #include "support/open.h"
+#include "support/same_schemas.h"
 
 #define FIELDS "record: R\nfields:\n"
 /* With one character more, two of these fit in a message; a third one of 52 almost does. */
@@ -716,7 +716,8 @@ static void expect_spelling(const char *word, recsort_type type, bool big_endian
   size_t count;
   snprintf(text, sizeof text, FIELDS "  - {name: a, type: \"%s\"}\n", word);
   recsort_schema *schema = schema_of(text);
-  const recsort_field_desc *field = recsort_schema_fields(schema, &count);
+  const recsort_field_desc *field = recsort_schema_describe(schema)->fields;
+  count = recsort_schema_describe(schema)->field_count;
   assert_int_equal(count, 1);
   if (field->type != type) fail_msg("%s is not read as it should", text);
   assert_int_equal(field->endian, big_endian ? RECSORT_BIG_ENDIAN : RECSORT_LITTLE_ENDIAN);
@@ -743,18 +744,19 @@ static void reads_every_word_of_the_record(void **state)
                 "- {type: float, name: b}\n- {name: a, type: short}\n"
                 "record: \"two words\"\n...\n");
   size_t count;
-  const recsort_field_desc *fields = recsort_schema_fields(schema, &count);
+  const recsort_field_desc *fields = recsort_schema_describe(schema)->fields;
+  count = recsort_schema_describe(schema)->field_count;
   assert_int_equal(count, 2);
   assert_string_equal(fields[1].name, "a");
   assert_int_equal(fields[1].offset, 4);
   assert_int_equal(fields[1].endian, RECSORT_BIG_ENDIAN);
-  assert_string_equal(recsort_schema_record_name(schema), "two words");
-  assert_int_equal(recsort_schema_record_size(schema), 7);
-  recsort_file_info info;
-  recsort_schema_get_file(schema, &info, sizeof info);
+  assert_string_equal(recsort_schema_describe(schema)->record, "two words");
+  assert_int_equal(recsort_schema_describe(schema)->size, 7);
+  recsort_schema_desc info = *recsort_schema_describe(schema);
   assert_int_equal(info.skip, 24);
   assert_int_equal(info.trailer, 16);
-  const recsort_key_desc *keys = recsort_schema_keys(schema, &count);
+  const recsort_key_desc *keys = recsort_schema_describe(schema)->keys;
+  count = recsort_schema_describe(schema)->key_count;
   assert_int_equal(count, 2);
   assert_string_equal(keys[0].path, "b");
   assert_int_equal(keys[0].order, RECSORT_DESCENDING);
@@ -773,8 +775,7 @@ static void reads_the_words_of_files(void **state)
   recsort_schema *schema =
       schema_of("record: R\nendian: big\nskip: {type: uint16, offset: 0x60}\ntrailer: any\n"
                 "count: {offset: 3, type: char, count: 20}\nfields: [{name: a, type: int8}]\n");
-  recsort_file_info info;
-  recsort_schema_get_file(schema, &info, sizeof info);
+  recsort_schema_desc info = *recsort_schema_describe(schema);
   assert_int_equal(info.skip, 0);
   assert_int_equal(info.count, 0);
   assert_true(info.trailer == RECSORT_ANY_TRAILER);
@@ -789,7 +790,7 @@ static void reads_the_words_of_files(void **state)
   assert_int_equal(info.places[1].field->size, 20);
   recsort_schema_destroy(schema);
   schema = schema_of("record: R\nskip: 7\ncount: 5\nfields: [{name: a, type: int8}]\n");
-  recsort_schema_get_file(schema, &info, sizeof info);
+  info = *recsort_schema_describe(schema);
   assert_int_equal(info.skip, 7);
   assert_int_equal(info.count, 5);
   assert_int_equal(info.trailer, 0);
@@ -798,16 +799,15 @@ static void reads_the_words_of_files(void **state)
   recsort_schema_destroy(schema);
   schema =
       schema_of("record: R\nskip: 7\nrepeat: true\ncount: 5\nfields: [{name: a, type: int8}]\n");
-  recsort_schema_get_file(schema, &info, sizeof info);
+  info = *recsort_schema_describe(schema);
   assert_true(info.repeat);
   recsort_schema_destroy(schema);
   schema =
       schema_of("record: R\nskip: {offset: 0, type: \">u4\"}\nfields: [{name: a, type: int8}]\n");
-  recsort_schema_get_file(schema, &info, sizeof info);
+  info = *recsort_schema_describe(schema);
   assert_int_equal(info.places[0].field->endian, RECSORT_BIG_ENDIAN);
   recsort_schema_destroy(schema);
-  recsort_schema_get_file(NULL, &info, sizeof info);
-  assert_int_equal(info.trailer, 0);
+  assert_null(recsort_schema_describe(NULL));
 }
 
 /* A value or a list; the field has them in ascending order. */
@@ -833,14 +833,14 @@ static void reads_null_values(void **state)
     (void)snprintf(text, sizeof text, FIELDS "  - {null: %s, name: a, type: %s}\n", cases[i].text,
                    cases[i].type);
     recsort_schema *schema = schema_of(text);
-    const recsort_field_desc *const field = recsort_schema_fields(schema, NULL);
+    const recsort_field_desc *const field = recsort_schema_describe(schema)->fields;
     assert_int_equal(field->null_count, cases[i].count);
     for (size_t v = 0; v < cases[i].count; v++)
       assert_true(field->nulls[v] == cases[i].values[v]);
     recsort_schema_destroy(schema);
   }
   recsort_schema *schema = schema_of(FIELDS "  - {name: a, type: int8}\n");
-  assert_int_equal(recsort_schema_fields(schema, NULL)->null_count, 0);
+  assert_int_equal(recsort_schema_describe(schema)->fields->null_count, 0);
   recsort_schema_destroy(schema);
 }
 
@@ -857,7 +857,7 @@ static void reads_scales(void **state)
                    "record: R\nfields: [{name: a, type: uint64, count: 2, scale: %s}]\n",
                    scales[i]);
     recsort_schema *schema = schema_of(text);
-    assert_string_equal(recsort_schema_fields(schema, NULL)->scale, scales[i]);
+    assert_string_equal(recsort_schema_describe(schema)->fields->scale, scales[i]);
     recsort_schema_destroy(schema);
   }
   static const char *const wrong[] = {
@@ -874,8 +874,8 @@ static void reads_scales(void **state)
   }
   recsort_schema *schema = schema_of("record: R\nfields:\n  - {name: a, type: int8}\n"
                                      "  - {name: b, type: enum, values: [x]}\n");
-  assert_null(recsort_schema_fields(schema, NULL)->scale);
-  assert_null(recsort_schema_fields(schema, NULL)[1].scale);
+  assert_null(recsort_schema_describe(schema)->fields->scale);
+  assert_null(recsort_schema_describe(schema)->fields[1].scale);
   recsort_schema_destroy(schema);
 }
 
@@ -887,8 +887,7 @@ static void numbers_enumerators_as_c_does(void **state)
       schema_of(FIELDS "  - {name: e, type: enum, base: int64, values: [a, b, {name: "
                        "c, value: 5}, {name: d}, {value: -3, name: e}, f, {name: g, "
                        "value: -9223372036854775808}, {name: h, value: 0x10}]}\n");
-  size_t count;
-  const recsort_field_desc *field = recsort_schema_fields(schema, &count);
+  const recsort_field_desc *field = recsort_schema_describe(schema)->fields;
   assert_int_equal(field->enumerator_count, 8);
   for (size_t i = 0; i < 8; i++) {
     assert_int_equal(field->enumerators[i].value, expected[i]);
@@ -898,7 +897,7 @@ static void numbers_enumerators_as_c_does(void **state)
   schema = schema_of(FIELDS "  - {name: e, type: enum, values: [a, {name: b, value: "
                             "9223372036854775807}, c, {name: d, value: 18446744073709551615}], "
                             "base: uint64}\n");
-  field = recsort_schema_fields(schema, &count);
+  field = recsort_schema_describe(schema)->fields;
   assert_int_equal(field->base, RECSORT_UINT64);
   assert_true((uint64_t)field->enumerators[2].value == UINT64_C(1) << 63);
   assert_true((uint64_t)field->enumerators[3].value == UINT64_MAX);
@@ -910,8 +909,7 @@ static void takes_any_utf8_as_a_name(void **state)
   (void)state;
   recsort_schema *schema = schema_of("record: Größe\nfields:\n  - {name: 距離 🎯, type: int8}\n"
                                      "  - {name: no, type: int8}\nkeys: [距離 🎯, no]\n");
-  size_t count;
-  assert_string_equal(recsort_schema_fields(schema, &count)->name, "距離 🎯");
+  assert_string_equal(recsort_schema_describe(schema)->fields->name, "距離 🎯");
   recsort_schema_destroy(schema);
 }
 
@@ -951,6 +949,17 @@ static void cuts_long_names_between_characters(void **state)
   expect_refusal(text, strlen(text), expected);
 }
 
+/* What a schema says about itself makes the same schema. */
+static void expect_same_again(const recsort_schema *schema)
+{
+  const recsort_schema_desc *const desc = recsort_schema_describe(schema);
+  recsort_schema *again = NULL;
+  recsort_error error = {0};
+  if (recsort_schema_create(desc, NULL, &again, &error)) fail_msg("%s", error.text);
+  assert_true(same_schemas(desc, recsort_schema_describe(again)));
+  recsort_schema_destroy(again);
+}
+
 static void loads_the_example_schemas(void **state)
 {
   static const struct {
@@ -965,16 +974,14 @@ static void loads_the_example_schemas(void **state)
   (void)state;
   for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
     char path[300];
-    size_t count;
     recsort_schema *schema = NULL;
     recsort_error error = {0};
     snprintf(path, sizeof path, "%s/%s.yaml", RS_SCHEMAS, examples[i].file);
     if (recsort_schema_load_file(path, NULL, &schema, &error)) fail_msg("%s", error.text);
-    assert_int_equal(recsort_schema_record_size(schema), examples[i].size);
-    recsort_schema_fields(schema, &count);
-    assert_int_equal(count, examples[i].fields);
-    recsort_schema_keys(schema, &count);
-    assert_int_equal(count, examples[i].keys);
+    assert_int_equal(recsort_schema_describe(schema)->size, examples[i].size);
+    assert_int_equal(recsort_schema_describe(schema)->field_count, examples[i].fields);
+    assert_int_equal(recsort_schema_describe(schema)->key_count, examples[i].keys);
+    expect_same_again(schema);
     recsort_schema_destroy(schema);
   }
 }

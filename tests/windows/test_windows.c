@@ -78,7 +78,7 @@ static void test_names_are_utf8(void **state)
   assert_true(WriteFile(file, text, sizeof text - 1, &written, NULL) && CloseHandle(file));
   if (recsort_schema_load_file(FOLDER_UTF8 "/\xc3\xbc.yaml", NULL, &schema, &error))
     fail_msg("%s", error.text);
-  assert_int_equal(recsort_schema_record_size(schema), 4);
+  assert_int_equal(recsort_schema_describe(schema)->size, 4);
   recsort_schema_destroy(schema);
   expect_refusal(FOLDER_UTF8 "/none.yaml", FOLDER_UTF8 "/none.yaml: No such file");
   expect_refusal(FOLDER_UTF8, "is a folder");

@@ -52,9 +52,8 @@ static bool append_fields(columns *c, const char *prefix, const recsort_field_de
 
 bool columns_of(columns *c, const recsort_schema *schema)
 {
-  size_t count;
-  const recsort_field_desc *const fields = recsort_schema_fields(schema, &count);
-  return append_fields(c, "", fields, count, 0);
+  const recsort_schema_desc *const desc = recsort_schema_describe(schema);
+  return append_fields(c, "", desc->fields, desc->field_count, 0);
 }
 
 void columns_free(columns *c)

@@ -77,10 +77,9 @@ static bool add_members(json_shape *s, const recsort_field_desc *fields, size_t 
 
 bool json_shape_of(json_shape *s, const recsort_schema *schema)
 {
-  size_t count;
-  const recsort_field_desc *const fields = recsort_schema_fields(schema, &count);
+  const recsort_schema_desc *const desc = recsort_schema_describe(schema);
   *s = (json_shape){NULL, 0, 0};
-  return add(s, "") && add_members(s, fields, count);
+  return add(s, "") && add_members(s, desc->fields, desc->field_count);
 }
 
 void json_shape_free(json_shape *s)

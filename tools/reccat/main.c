@@ -91,7 +91,7 @@ static bool source_read(source *s, size_t *count)
 
 static bool print(const printer *p, uint64_t first, const unsigned char *records, size_t count)
 {
-  const size_t size = recsort_schema_record_size(p->schema);
+  const size_t size = recsort_schema_describe(p->schema)->size;
   for (size_t i = 0; i < count; i++)
     printer_record(p, first + i, records + i * size);
   return !ferror(stdout) || tool_flush_stdout();
@@ -116,7 +116,7 @@ static bool keep_last(tool_bytes *kept, const unsigned char *records, size_t siz
 
 static bool print_last(const printer *p, const tool_bytes *kept, uint64_t total, uint64_t most)
 {
-  const size_t size = recsort_schema_record_size(p->schema);
+  const size_t size = recsort_schema_describe(p->schema)->size;
   const size_t there = kept->size / size;
   const size_t count = there < most ? there : (size_t)most;
   return !count || print(p, total - count, kept->data + (there - count) * size, count);

@@ -164,11 +164,10 @@ static bool fits_a_file(const tool_format *format, uint64_t count)
 /* Other distributions spread ranks over the fields that are keys. */
 static bool suits(const settings *s, const recsort_schema *schema)
 {
-  recsort_computed_desc computed;
-  recsort_schema_get_computed(schema, 0, &computed, sizeof computed);
-  if (!computed.name || s->generator.distribution == DISTRIBUTION_UNIFORM) return true;
+  const recsort_schema_desc *const desc = recsort_schema_describe(schema);
+  if (desc->computed_count == 0 || s->generator.distribution == DISTRIBUTION_UNIFORM) return true;
   tool_error("%s: key \"%s\" is computed, so only the distribution uniform can be made", s->schema,
-             computed.name);
+             desc->computed->name);
   return false;
 }
 

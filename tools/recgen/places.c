@@ -72,9 +72,11 @@ static void bind_places(place *key, size_t count, const place *earlier, size_t e
 
 place *places_of(const recsort_schema *schema, size_t *count)
 {
-  size_t field_count, key_count, place_count = 0;
-  const recsort_field_desc *const fields = recsort_schema_fields(schema, &field_count);
-  const recsort_key_desc *const keys = recsort_schema_keys(schema, &key_count);
+  const recsort_schema_desc *const desc = recsort_schema_describe(schema);
+  const recsort_field_desc *const fields = desc->fields;
+  const recsort_key_desc *const keys = desc->keys;
+  const size_t field_count = desc->field_count, key_count = desc->key_count;
+  size_t place_count = 0;
   for (size_t i = 0; i < key_count; i++)
     place_count += add_places(NULL, place_of_path(fields, field_count, keys[i].path), keys[i].path);
   place *const places = calloc(place_count + !key_count, sizeof *places);

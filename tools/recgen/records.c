@@ -519,13 +519,12 @@ generator *generator_create(const recsort_schema *schema, const generator_option
 {
   generator *const g = calloc(1, sizeof *g);
   if (!g) return NULL;
-  size_t count;
-  const recsort_field_desc *const fields = recsort_schema_fields(schema, &count);
-  g->record_size = recsort_schema_record_size(schema);
+  const recsort_schema_desc *const desc = recsort_schema_describe(schema);
+  g->record_size = desc->size;
   g->special = options->special;
   g->seed = options->seed;
   g->ranks = ranks_of(options->distribution, options->count, options->seed);
-  if (append_makers(g, fields, count, 0) &&
+  if (append_makers(g, desc->fields, desc->field_count, 0) &&
       (options->distribution == DISTRIBUTION_UNIFORM || create_keys(g, schema)))
     return g;
   generator_destroy(g);

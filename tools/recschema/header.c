@@ -366,7 +366,7 @@ static const char *meaning_of(recsort_place_kind kind)
   return NULL;
 }
 
-static void print_place(const recsort_place *at)
+static void print_place(const recsort_place_desc *at)
 {
   const char *const meaning = meaning_of(at->kind);
   if (meaning == NULL) return;
@@ -386,36 +386,34 @@ static void print_place(const recsort_place *at)
 }
 
 /* Where the records of a file are. */
-static void print_file(const recsort_schema *schema)
+static void print_file(const recsort_schema_desc *file)
 {
-  recsort_file_info file;
-  recsort_schema_get_file(schema, &file, sizeof file);
-  for (size_t i = 0; i < file.place_count; i++)
-    print_place(&file.places[i]);
-  if (file.skip != 0)
-    printf("/* A file has %" PRIu64 " bytes before the first record. */\n", file.skip);
-  if (file.count != 0) printf("/* A file has %" PRIu64 " records. */\n", file.count);
-  if (file.pad_to != 0)
+  for (size_t i = 0; i < file->place_count; i++)
+    print_place(&file->places[i]);
+  if (file->skip != 0)
+    printf("/* A file has %" PRIu64 " bytes before the first record. */\n", file->skip);
+  if (file->count != 0) printf("/* A file has %" PRIu64 " records. */\n", file->count);
+  if (file->pad_to != 0)
     printf("/* Bytes of %u follow the records, up to a multiple of %" PRIu32 ". */\n",
-           file.pad_with, file.pad_to);
-  if (file.trailer != 0 && file.trailer != RECSORT_ANY_TRAILER)
-    printf("/* A file has %" PRIu64 " bytes after the last record. */\n", file.trailer);
-  if (file.repeat) printf("/* Headers and records are repeated. */\n");
+           file->pad_with, file->pad_to);
+  if (file->trailer != 0 && file->trailer != RECSORT_ANY_TRAILER)
+    printf("/* A file has %" PRIu64 " bytes after the last record. */\n", file->trailer);
+  if (file->repeat) printf("/* Headers and records are repeated. */\n");
 }
 
 void header_print(const recsort_schema *schema)
 {
-  size_t count;
-  const recsort_field_desc *const fields = recsort_schema_fields(schema, &count);
-  const char *const record = recsort_schema_record_name(schema);
-  const size_t size = recsort_schema_record_size(schema);
+  const recsort_schema_desc *const desc = recsort_schema_describe(schema);
+  const recsort_field_desc *const fields = desc->fields;
+  const size_t count = desc->field_count, size = desc->size;
+  const char *const record = desc->record;
   printf("/* Made by recschema --emit-header: change the schema, not this file. */\n");
   print_guard("#ifndef", record);
   print_guard("#define", record);
   printf("\n#include <assert.h>\n#include <stdbool.h>\n#include <stddef.h>\n"
          "#include <stdint.h>\n\n");
   visit(record, NULL, fields, count, print_values);
-  print_file(schema);
+  print_file(desc);
   printf("struct ");
   if (shape_of(fields, count, size).packed) printf("__attribute__((packed)) ");
   put_identifier(record, false);

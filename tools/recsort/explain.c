@@ -55,7 +55,7 @@ static const char *const meanings[] = {
     [RECSORT_PLACE_EXPECT] = "is known"};
 
 /* Where a place is. */
-static void print_place(const recsort_place *place)
+static void print_place(const recsort_place_desc *place)
 {
   const recsort_field_desc *const field =
       place->kind == RECSORT_PLACE_EXPECT ? place->when->field : place->field;
@@ -86,7 +86,7 @@ static bool print_places(const tool_format *format, recsort_place_kind first,
 {
   bool any = false;
   for (size_t i = 0; i < format->file.place_count; i++) {
-    const recsort_place *const place = &format->file.places[i];
+    const recsort_place_desc *const place = &format->file.places[i];
     if (place->kind < first || place->kind > last || !tool_format_uses(format, place)) continue;
     print_place(place);
     any = true;
@@ -116,13 +116,11 @@ static void print_file(const tool_format *format)
 
 static void print_layout(const recsort_schema *schema, const tool_format *format)
 {
-  size_t count;
-  const recsort_field_desc *const fields = recsort_schema_fields(schema, &count);
-  printf("record %s: %zu bytes\n", recsort_schema_record_name(schema),
-         recsort_schema_record_size(schema));
+  const recsort_schema_desc *const desc = recsort_schema_describe(schema);
+  printf("record %s: %zu bytes\n", desc->record, desc->size);
   print_file(format);
   printf("\n  offset      size  type                      field\n");
-  print_fields(fields, count, 0, 0);
+  print_fields(desc->fields, desc->field_count, 0, 0);
 }
 
 static void print_keys(const recsort_sorter *sorter, const recsort_stats *stats)

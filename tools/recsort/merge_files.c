@@ -100,7 +100,7 @@ static size_t block_capacity(size_t file_count, size_t record_size)
 static uint64_t memory_size(const cli_job *job, size_t capacity)
 {
   const size_t files = job->options->input_count;
-  const uint64_t blocks = (uint64_t)files * capacity * recsort_schema_record_size(job->schema);
+  const uint64_t blocks = (uint64_t)files * capacity * recsort_schema_describe(job->schema)->size;
   return blocks * (BLOCKS + OUTPUTS * MERGED);
 }
 

@@ -173,7 +173,8 @@ static const tool_header npy_kind = {npy_needed, npy_read, npy_write_count};
 
 tool_format npy_format(const npy_input *npy)
 {
-  return (tool_format){.record_size = recsort_schema_record_size(npy->schema),
+  return (tool_format){.record_size =
+                           npy->schema != NULL ? recsort_schema_describe(npy->schema)->size : 0,
                        .settled = true,
                        .count = TOOL_ANY,
                        .said = TOOL_SAID_NOTHING,

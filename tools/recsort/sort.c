@@ -37,7 +37,7 @@ static void fill_records(const cli_job *job, const cli_order *order, const void 
 {
   const char *const index = (const char *)order->index + first * (order->index_bits / 8);
   recsort_gather(job->sorter, index, order->index_bits, count, records,
-                 recsort_schema_record_size(job->schema), to);
+                 recsort_schema_describe(job->schema)->size, to);
 }
 
 static void fill_index32(const cli_job *job, const cli_order *order, const void *records,
@@ -110,7 +110,7 @@ static bool write_pieces(const cli_job *job, tool_output *output, const cli_orde
                          const void *records)
 {
   const unsigned bits = job->options->index_bits;
-  const size_t size = bits == 0 ? recsort_schema_record_size(job->schema) : bits / 8;
+  const size_t size = bits == 0 ? recsort_schema_describe(job->schema)->size : bits / 8;
   const element_pieces pieces = {
       job,     order,
       records, bits == 0 ? fill_records : bits == 32 ? fill_index32 : fill_index64,
@@ -133,7 +133,7 @@ static bool write_blocks(const cli_job *job, tool_output *output, const cli_orde
   const tool_reader *const from = &input->first;
   const tool_block *const blocks = (const tool_block *)(const void *)from->blocks.data;
   const size_t count = from->blocks.size / sizeof *blocks;
-  const size_t size = recsort_schema_record_size(job->schema);
+  const size_t size = recsort_schema_describe(job->schema)->size;
   const size_t each = size < piece_size ? piece_size / size : 1;
   const unsigned char *header = from->header.data;
   unsigned char *const buffer = malloc(each * size);
@@ -245,7 +245,7 @@ static uint64_t buffer_size(const cli_job *job, uint64_t total)
   recsort_sorter_get_stats(job->sorter, &stats, sizeof stats);
   const unsigned threads = stats.threads;
   const bool gathered =
-      job->options->index_bits != 0 || recsort_schema_record_size(job->schema) < piece_size;
+      job->options->index_bits != 0 || recsort_schema_describe(job->schema)->size < piece_size;
   const uint64_t pieces = total / piece_size + 1;
   return gathered ? piece_size * (pieces < threads ? pieces : threads) : 0;
 }
@@ -255,7 +255,7 @@ bool sort_memory(cli_job *job, uint64_t count, sort_needs *needs, recsort_error 
   const recsort_job sorting = sorting_of(job, NULL, (size_t)count);
   recsort_needs planned = RECSORT_NEEDS_INIT;
   if (recsort_plan(job->sorter, &sorting, 1, &planned, error) != RECSORT_OK) return false;
-  needs->records = count * recsort_schema_record_size(job->schema);
+  needs->records = count * recsort_schema_describe(job->schema)->size;
   needs->working = planned.host;
   needs->buffers = buffer_size(job, needs->records);
   return true;
@@ -311,7 +311,7 @@ static bool fits(void *context, const char *name, uint64_t more, uint64_t count)
   bool known = opening->files || sort_memory(opening->job, count, &needs, &error);
   const uint64_t available = opening->files ? opening->available : tool_memory_available();
   const uint64_t records =
-      opening->files ? count * recsort_schema_record_size(opening->job->schema) : more;
+      opening->files ? count * recsort_schema_describe(opening->job->schema)->size : more;
   const uint64_t needed = records + needs.working + needs.buffers;
   if (known && needed > available) known = refuse(name, needed, available, &error);
   if (!known) tool_error_library(&error);

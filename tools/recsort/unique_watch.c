@@ -15,7 +15,7 @@ static bool is_string(const recsort_key_info *key)
 
 bool unique_watch_begin(unique_watch *watch, const cli_job *job)
 {
-  const size_t size = recsort_schema_record_size(job->schema);
+  const size_t size = recsort_schema_describe(job->schema)->size;
   recsort_key_info key;
   size_t count = 0;
   *watch = (unique_watch){.job = job};
@@ -47,7 +47,8 @@ void unique_watch_end(unique_watch *watch)
 
 void unique_watch_keep(unique_watch *watch, const void *record)
 {
-  if (watch->count > 0) memcpy(watch->kept, record, recsort_schema_record_size(watch->job->schema));
+  if (watch->count > 0)
+    memcpy(watch->kept, record, recsort_schema_describe(watch->job->schema)->size);
 }
 
 /* The first string that is equal in two records but has other bytes behind its NUL; NULL if a
@@ -93,7 +94,7 @@ static bool equal_keys(const cli_job *job, const unsigned char *a, const unsigne
 
 bool unique_watch_order(const cli_job *job, const void *records, const cli_order *order)
 {
-  const size_t size = recsort_schema_record_size(job->schema);
+  const size_t size = recsort_schema_describe(job->schema)->size;
   const size_t key_size = recsort_key_size(job->sorter);
   unique_watch watch;
   if (!unique_watch_begin(&watch, job)) return false;

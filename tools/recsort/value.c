@@ -25,8 +25,8 @@ recsort_value key_value(const recsort_schema *schema, const recsort_key_info *ke
 {
   const unsigned char *base = record;
   const char *path = key->path;
-  size_t count;
-  const recsort_field_desc *fields = recsort_schema_fields(schema, &count);
+  const recsort_field_desc *fields = recsort_schema_describe(schema)->fields;
+  size_t count = recsort_schema_describe(schema)->field_count;
   for (;;) {
     const size_t length = strcspn(path, ".[");
     const recsort_field_desc *const field = find_field(fields, count, path, length);

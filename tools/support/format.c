@@ -53,8 +53,8 @@ void tool_bytes_free(tool_bytes *bytes)
 
 tool_format tool_format_of(const recsort_schema *schema, const tool_said *said)
 {
-  tool_format format = {.record_size = recsort_schema_record_size(schema), .said = *said};
-  recsort_schema_get_file(schema, &format.file, sizeof format.file);
+  tool_format format = {.file = *recsort_schema_describe(schema), .said = *said};
+  format.record_size = format.file.size;
   format.skip = said->skip != TOOL_ANY ? said->skip : format.file.skip;
   format.count = said->count != TOOL_ANY  ? said->count
                  : format.file.count != 0 ? format.file.count
@@ -66,7 +66,7 @@ tool_format tool_format_of(const recsort_schema *schema, const tool_said *said)
   return format;
 }
 
-bool tool_format_uses(const tool_format *format, const recsort_place *place)
+bool tool_format_uses(const tool_format *format, const recsort_place_desc *place)
 {
   switch (place->kind) {
   case RECSORT_PLACE_SKIP:
@@ -88,7 +88,7 @@ bool tool_format_uses(const tool_format *format, const recsort_place *place)
 bool tool_format_has(const tool_format *format, recsort_place_kind first, recsort_place_kind last)
 {
   for (size_t i = 0; i < format->file.place_count; i++) {
-    const recsort_place *const place = &format->file.places[i];
+    const recsort_place_desc *const place = &format->file.places[i];
     if (place->kind >= first && place->kind <= last && tool_format_uses(format, place)) return true;
   }
   return false;
@@ -98,7 +98,7 @@ bool tool_format_has_numbers(const tool_format *format)
 {
   if (format->header != NULL) return true;
   for (size_t i = 0; i < format->file.place_count; i++) {
-    const recsort_place *const place = &format->file.places[i];
+    const recsort_place_desc *const place = &format->file.places[i];
     if (place->kind >= RECSORT_PLACE_COUNT && place->kind <= RECSORT_PLACE_AFTER &&
         !place->behind && tool_format_uses(format, place)) {
       return true;

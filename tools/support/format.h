@@ -46,7 +46,7 @@ typedef struct tool_format {
   uint64_t trailer; /* TOOL_ANY, with a count: everything behind the records and their padding */
   uint64_t heap;    /* bytes behind the records, before the padding */
   bool zero;        /* every place that says the count says 0 */
-  recsort_file_info file; /* what the schema says, with its places */
+  recsort_schema_desc file; /* what the schema says */
   tool_said said;
   const struct tool_header *header; /* reads a header without places; NULL: the places do */
   const void *context;              /* for it */
@@ -72,7 +72,7 @@ typedef struct tool_header {
 /* What the schema and the command line say. */
 tool_format tool_format_of(const recsort_schema *schema, const tool_said *said);
 /* True if a place counts: the command line may have taken its office. */
-bool tool_format_uses(const tool_format *format, const recsort_place *place);
+bool tool_format_uses(const tool_format *format, const recsort_place_desc *place);
 /* True if a place of a kind in [first, last] is used. */
 bool tool_format_has(const tool_format *format, recsort_place_kind first, recsort_place_kind last);
 /* True if the header of a file has numbers that depend on how many records there are. */

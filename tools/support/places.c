@@ -110,7 +110,7 @@ static bool read_on(view *v, const char *what, const char *word)
 }
 
 /* Finds where a header in lines ends. */
-static bool find_end(view *v, const recsort_place *place, uint64_t *skip)
+static bool find_end(view *v, const recsort_place_desc *place, uint64_t *skip)
 {
   line l;
   size_t at = 0;
@@ -170,7 +170,7 @@ static bool find_digits(const unsigned char *bytes, size_t size, const char *wor
   return false;
 }
 
-static const char *name_of(const recsort_place *place)
+static const char *name_of(const recsort_place_desc *place)
 {
   static const char *const names[] = {
       [RECSORT_PLACE_SKIP] = "skip",       [RECSORT_PLACE_SKIP_LINE] = "skip",
@@ -182,7 +182,7 @@ static const char *name_of(const recsort_place *place)
 }
 
 /* "at offset 7", "behind POINTS". */
-static const char *where(const recsort_place *place, char text[PLACE_TEXT])
+static const char *where(const recsort_place_desc *place, char text[PLACE_TEXT])
 {
   if (place->field == NULL)
     snprintf(text, PLACE_TEXT, "behind \"%.60s\"", place->word);
@@ -193,7 +193,7 @@ static const char *where(const recsort_place *place, char text[PLACE_TEXT])
 }
 
 /* Reads a place among the first `size` bytes of the header, or of the trailer. */
-static bool read_number(const recsort_place *place, const unsigned char *bytes, size_t size,
+static bool read_number(const recsort_place_desc *place, const unsigned char *bytes, size_t size,
                         uint64_t *number, tool_why *why)
 {
   char text[PLACE_TEXT];
@@ -215,7 +215,7 @@ static bool read_number(const recsort_place *place, const unsigned char *bytes, 
 }
 
 /* All bits set, as in a header that was written before the data was known. */
-static bool is_all_ones(const recsort_place *place, const unsigned char *bytes)
+static bool is_all_ones(const recsort_place_desc *place, const unsigned char *bytes)
 {
   if (place->field == NULL || place->field->type == RECSORT_CHAR) return false;
   for (size_t i = 0; i < place->field->size; i++)
@@ -230,43 +230,55 @@ static size_t end_of(const recsort_field_desc *field)
   return field != NULL ? field->offset + field->size : 0;
 }
 
-static bool is_least(const recsort_condition *condition, const unsigned char *bytes)
+static bool is_least(const recsort_condition_desc *condition, recsort_value value)
 {
-  recsort_value value;
-  recsort_field_get(condition->field, bytes, 0, &value, sizeof value);
   return value.kind == RECSORT_VALUE_SIGNED
              ? value.as.i >= 0 && (uint64_t)value.as.i >= condition->least
              : value.as.u >= condition->least;
 }
 
+/* A value that a field may have; `found` is the one that it has. */
+static recsort_value alternative(const recsort_condition_desc *condition, size_t number,
+                                 recsort_value found)
+{
+  if (found.kind == RECSORT_VALUE_BYTES)
+    found.as.bytes = (const unsigned char *)condition->texts + number * found.size;
+  else
+    found.as.i = condition->values[number];
+  return found;
+}
+
+static bool same(recsort_value a, recsort_value b)
+{
+  return a.kind == RECSORT_VALUE_BYTES ? memcmp(a.as.bytes, b.as.bytes, a.size) == 0
+                                       : a.as.u == b.as.u;
+}
+
 /* A header that ends before the field does not meet the condition. */
-static bool holds(const recsort_condition *condition, const unsigned char *bytes, size_t size)
+static bool holds(const recsort_condition_desc *condition, const unsigned char *bytes, size_t size)
 {
   const recsort_field_desc *const field = condition->field;
   const char *missing;
   if (field == NULL) return has_lines(bytes, size, condition->line_text, &missing);
   if (end_of(field) > size) return false;
-  for (size_t i = 0; i < condition->alternative_count; i++) {
-    if (memcmp(bytes + field->offset, condition->alternatives + i * field->size, field->size) == 0)
-      return true;
-  }
-  return condition->alternative_count == 0 && is_least(condition, bytes);
+  recsort_value value;
+  recsort_field_get(field, bytes, 0, &value, sizeof value);
+  for (size_t i = 0; i < condition->alternative_count; i++)
+    if (same(value, alternative(condition, i, value))) return true;
+  return condition->alternative_count == 0 && is_least(condition, value);
 }
 
-static bool is_there(const tool_format *format, const recsort_place *place,
+static bool is_there(const tool_format *format, const recsort_place_desc *place,
                      const unsigned char *bytes, size_t size)
 {
   return tool_format_uses(format, place) &&
          (place->when == NULL || holds(place->when, bytes, size));
 }
 
-/* Appends one value of a field: a number, or bytes in quotes. */
-static void write_value(char *text, size_t room, const recsort_field_desc *field,
-                        const unsigned char *bytes, size_t element)
+/* Appends a value: a number, or bytes in quotes. */
+static void write_value(char *text, size_t room, recsort_value value)
 {
-  recsort_value value;
   size_t used = strlen(text);
-  recsort_field_get(field, bytes, element, &value, sizeof value);
   if (value.kind == RECSORT_VALUE_SIGNED) {
     snprintf(text + used, room - used, "%" PRId64, value.as.i);
   } else if (value.kind != RECSORT_VALUE_BYTES) {
@@ -282,7 +294,7 @@ static void write_value(char *text, size_t room, const recsort_field_desc *field
   }
 }
 
-static bool another_file(const recsort_condition *condition, const unsigned char *bytes,
+static bool another_file(const recsort_condition_desc *condition, const unsigned char *bytes,
                          size_t size, tool_why *why)
 {
   const recsort_field_desc *const field = condition->field;
@@ -299,13 +311,13 @@ static bool another_file(const recsort_condition *condition, const unsigned char
   }
   if (condition->alternative_count == 0)
     snprintf(wanted, sizeof wanted, "at least %" PRIu64, condition->least);
-  recsort_field_desc alternative = *field;
-  alternative.offset = 0;
+  recsort_value value;
+  recsort_field_get(field, bytes, 0, &value, sizeof value);
   for (size_t i = 0; i < condition->alternative_count && strlen(wanted) < 70; i++) {
     if (i > 0) strcat(wanted, " or ");
-    write_value(wanted, sizeof wanted, &alternative, condition->alternatives + i * field->size, 0);
+    write_value(wanted, sizeof wanted, alternative(condition, i, value));
   }
-  write_value(found, sizeof found, field, bytes, 0);
+  write_value(found, sizeof found, value);
   snprintf(why->text, sizeof why->text,
            "it is not what the schema expects: at offset %zu there is %s instead of %s",
            field->offset, found, wanted);
@@ -316,7 +328,7 @@ static bool another_file(const recsort_condition *condition, const unsigned char
 static bool meets(const tool_format *format, view *v, bool lines, size_t size)
 {
   for (size_t i = 0; i < format->file.place_count; i++) {
-    const recsort_place *const place = &format->file.places[i];
+    const recsort_place_desc *const place = &format->file.places[i];
     if (place->kind != RECSORT_PLACE_EXPECT || lines != (place->when->field == NULL)) continue;
     if (!lines && !reaches(v, end_of(place->when->field))) return false;
     if (!holds(place->when, v->bytes, lines ? size : v->size))
@@ -327,11 +339,11 @@ static bool meets(const tool_format *format, view *v, bool lines, size_t size)
 
 /* ---- Reading ---- */
 
-static const recsort_place *find_place(const tool_format *format, recsort_place_kind first,
-                                       recsort_place_kind last)
+static const recsort_place_desc *find_place(const tool_format *format, recsort_place_kind first,
+                                            recsort_place_kind last)
 {
   for (size_t i = 0; i < format->file.place_count; i++) {
-    const recsort_place *const place = &format->file.places[i];
+    const recsort_place_desc *const place = &format->file.places[i];
     if (place->kind >= first && place->kind <= last && tool_format_uses(format, place))
       return place;
   }
@@ -342,7 +354,7 @@ static const recsort_place *find_place(const tool_format *format, recsort_place_
 static bool has_words(const tool_format *format)
 {
   for (size_t i = 0; i < format->file.place_count; i++) {
-    const recsort_place *const place = &format->file.places[i];
+    const recsort_place_desc *const place = &format->file.places[i];
     if (!tool_format_uses(format, place)) continue;
     if (place->when != NULL && place->when->field == NULL) return true;
     if (place->kind != RECSORT_PLACE_EXPECT && place->field == NULL) return true;
@@ -353,7 +365,7 @@ static bool has_words(const tool_format *format)
 /* Finds where the header ends: `*size` becomes its bytes that places may be in. */
 static bool find_skip(tool_format *format, view *v, size_t *size)
 {
-  const recsort_place *const place =
+  const recsort_place_desc *const place =
       find_place(format, RECSORT_PLACE_SKIP, RECSORT_PLACE_SKIP_LINES);
   if (place != NULL && place->kind != RECSORT_PLACE_SKIP) {
     if (!find_end(v, place, &format->skip)) return false;
@@ -382,7 +394,7 @@ static bool find_skip(tool_format *format, view *v, size_t *size)
 
 /* The records that a count or a length means. `*unknown`: it is 0, or was never filled in. A block
  * of repeated ones is always filled in: its length may have all bits set. */
-static bool to_records(const tool_format *format, const recsort_place *place,
+static bool to_records(const tool_format *format, const recsort_place_desc *place,
                        const unsigned char *bytes, size_t size, uint64_t *records, bool *unknown,
                        tool_why *why)
 {
@@ -409,11 +421,11 @@ static bool to_records(const tool_format *format, const recsort_place *place,
 }
 
 /* The next place from `*at` on that says a count and is in the header, or behind the records. */
-static const recsort_place *next_count(const tool_format *format, const tool_bytes *header,
-                                       bool behind, size_t *at)
+static const recsort_place_desc *next_count(const tool_format *format, const tool_bytes *header,
+                                            bool behind, size_t *at)
 {
   while (*at < format->file.place_count) {
-    const recsort_place *const place = &format->file.places[(*at)++];
+    const recsort_place_desc *const place = &format->file.places[(*at)++];
     if ((place->kind == RECSORT_PLACE_COUNT || place->kind == RECSORT_PLACE_LENGTH) &&
         place->behind == behind && is_there(format, place, header->data, header->size)) {
       return place;
@@ -432,11 +444,11 @@ bool tool_places_count(const tool_format *format, const tool_bytes *header)
 /* All places that say the count must agree. One that says 0 while others say more is not used. */
 static bool read_counts(tool_format *format, const unsigned char *bytes, size_t size, tool_why *why)
 {
-  const recsort_place *first = NULL;
+  const recsort_place_desc *first = NULL;
   bool any = false;
   uint64_t count = 0;
   for (size_t i = 0; i < format->file.place_count; i++) {
-    const recsort_place *const place = &format->file.places[i];
+    const recsort_place_desc *const place = &format->file.places[i];
     uint64_t records;
     bool unknown;
     char texts[2][PLACE_TEXT];
@@ -462,8 +474,8 @@ static bool read_counts(tool_format *format, const unsigned char *bytes, size_t 
 }
 
 /* The number says units of bytes, and `plus` bytes that are not of the record. */
-static bool read_record_size(const recsort_place *place, const unsigned char *bytes, size_t size,
-                             uint64_t *record_size, tool_why *why)
+static bool read_record_size(const recsort_place_desc *place, const unsigned char *bytes,
+                             size_t size, uint64_t *record_size, tool_why *why)
 {
   uint64_t number;
   int64_t found;
@@ -478,8 +490,8 @@ static bool read_record_size(const recsort_place *place, const unsigned char *by
 
 static bool read_sizes(tool_format *format, const unsigned char *bytes, size_t size, tool_why *why)
 {
-  const recsort_place *const heap = find_place(format, RECSORT_PLACE_HEAP, RECSORT_PLACE_HEAP);
-  const recsort_place *const own = find_place(format, RECSORT_PLACE_SIZE, RECSORT_PLACE_SIZE);
+  const recsort_place_desc *const heap = find_place(format, RECSORT_PLACE_HEAP, RECSORT_PLACE_HEAP);
+  const recsort_place_desc *const own = find_place(format, RECSORT_PLACE_SIZE, RECSORT_PLACE_SIZE);
   uint64_t record_size = format->record_size;
   if (heap != NULL && !read_number(heap, bytes, size, &format->heap, why)) return false;
   if (own != NULL && !read_record_size(own, bytes, size, &record_size, why)) return false;
@@ -498,7 +510,7 @@ static size_t places_end(const tool_format *format, const unsigned char *bytes, 
 {
   size_t end = 0;
   for (size_t i = 0; i < format->file.place_count; i++) {
-    const recsort_place *const place = &format->file.places[i];
+    const recsort_place_desc *const place = &format->file.places[i];
     if (place->behind || !is_there(format, place, bytes, size)) continue;
     if (end_of(place->field) > end) end = end_of(place->field);
   }
@@ -510,7 +522,7 @@ static size_t conditions_end(const tool_format *format, size_t size)
 {
   size_t end = 0;
   for (size_t i = 0; i < format->file.place_count; i++) {
-    const recsort_condition *const condition = format->file.places[i].when;
+    const recsort_condition_desc *const condition = format->file.places[i].when;
     const size_t its = condition != NULL ? end_of(condition->field) : 0;
     if (its > end && its <= size) end = its;
   }
@@ -539,7 +551,7 @@ bool tool_places_read(tool_format *format, const unsigned char *bytes, size_t si
 bool tool_places_end_at(const tool_format *format, const tool_bytes *header, uint64_t end)
 {
   for (size_t i = 0; i < format->file.place_count; i++) {
-    const recsort_place *const place = &format->file.places[i];
+    const recsort_place_desc *const place = &format->file.places[i];
     uint64_t number;
     tool_why why;
     if (place->kind == RECSORT_PLACE_AFTER && !place->behind &&
@@ -556,7 +568,7 @@ size_t tool_places_behind(const tool_format *format)
 {
   size_t end = 0;
   for (size_t i = 0; i < format->file.place_count; i++) {
-    const recsort_place *const place = &format->file.places[i];
+    const recsort_place_desc *const place = &format->file.places[i];
     if (place->behind && tool_format_uses(format, place) && end_of(place->field) > end)
       end = end_of(place->field);
   }
@@ -568,7 +580,7 @@ bool tool_places_check(tool_format *format, const tool_bytes *header, const tool
 {
   bool zero = false, said = format->count != TOOL_ANY;
   for (size_t i = 0; i < format->file.place_count; i++) {
-    const recsort_place *const place = &format->file.places[i];
+    const recsort_place_desc *const place = &format->file.places[i];
     uint64_t records;
     bool unknown;
     char text[PLACE_TEXT];
@@ -596,7 +608,7 @@ bool tool_places_check(tool_format *format, const tool_bytes *header, const tool
 
 /* ---- Writing ---- */
 
-static bool no_room(const recsort_place *place, uint64_t number, tool_why *why)
+static bool no_room(const recsort_place_desc *place, uint64_t number, tool_why *why)
 {
   snprintf(why->text, sizeof why->text, "its %s has no room for a %s of %" PRIu64,
            place->behind ? "trailer" : "header", name_of(place), number);
@@ -604,7 +616,7 @@ static bool no_room(const recsort_place *place, uint64_t number, tool_why *why)
 }
 
 /* Writes a number into its field; digits to the right, unless they were to the left. */
-static bool write_field(const recsort_place *place, tool_bytes *bytes, uint64_t number,
+static bool write_field(const recsort_place_desc *place, tool_bytes *bytes, uint64_t number,
                         tool_why *why)
 {
   const recsort_field_desc *const field = place->field;
@@ -628,11 +640,11 @@ static bool write_field(const recsort_place *place, tool_bytes *bytes, uint64_t 
 /* Whether a line may become longer: nothing has a fixed place behind it. */
 static bool may_move(const tool_format *format, size_t at)
 {
-  const recsort_place *const skip =
+  const recsort_place_desc *const skip =
       find_place(format, RECSORT_PLACE_SKIP, RECSORT_PLACE_SKIP_LINES);
   if (skip == NULL || skip->kind == RECSORT_PLACE_SKIP) return false;
   for (size_t i = 0; i < format->file.place_count; i++) {
-    const recsort_place *const place = &format->file.places[i];
+    const recsort_place_desc *const place = &format->file.places[i];
     if (!place->behind && end_of(place->field) > at) return false;
     if (place->when != NULL && end_of(place->when->field) > at) return false;
   }
@@ -641,8 +653,8 @@ static bool may_move(const tool_format *format, size_t at)
 
 /* Writes a number behind its word, with blanks behind it if it had more digits or blanks. If it
  * needs more room, the rest of the header moves. */
-static bool write_word(const tool_format *format, const recsort_place *place, tool_bytes *bytes,
-                       uint64_t number, tool_why *why)
+static bool write_word(const tool_format *format, const recsort_place_desc *place,
+                       tool_bytes *bytes, uint64_t number, tool_why *why)
 {
   char digits[24];
   size_t at, length;
@@ -666,15 +678,15 @@ static bool write_word(const tool_format *format, const recsort_place *place, to
   return true;
 }
 
-static bool write_number(const tool_format *format, const recsort_place *place, tool_bytes *bytes,
-                         uint64_t number, tool_why *why)
+static bool write_number(const tool_format *format, const recsort_place_desc *place,
+                         tool_bytes *bytes, uint64_t number, tool_why *why)
 {
   return place->field != NULL ? write_field(place, bytes, number, why)
                               : write_word(format, place, bytes, number, why);
 }
 
 /* The number of a count or length for `count` records. */
-static bool to_number(const tool_format *format, const recsort_place *place, uint64_t count,
+static bool to_number(const tool_format *format, const recsort_place_desc *place, uint64_t count,
                       uint64_t *number, tool_why *why)
 {
   int64_t length = 0;
@@ -694,7 +706,7 @@ static bool to_number(const tool_format *format, const recsort_place *place, uin
 }
 
 /* Moves an offset along. */
-static bool move_offset(const tool_format *format, const recsort_place *place,
+static bool move_offset(const tool_format *format, const recsort_place_desc *place,
                         const tool_bytes *old, int64_t by, tool_bytes *made, tool_why *why)
 {
   char text[PLACE_TEXT];
@@ -713,7 +725,8 @@ static bool move_offset(const tool_format *format, const recsort_place *place,
   return write_number(format, place, made, (uint64_t)moved / place->unit, why);
 }
 
-static bool is_unknown(const tool_format *format, const recsort_place *place, const tool_bytes *old)
+static bool is_unknown(const tool_format *format, const recsort_place_desc *place,
+                       const tool_bytes *old)
 {
   uint64_t records;
   bool unknown = false;
@@ -723,10 +736,10 @@ static bool is_unknown(const tool_format *format, const recsort_place *place, co
 
 /* A place that stays as it is, 0 or with all bits set, as other places say the count (LAS 1.4's
  * older count). */
-static bool is_unused(const tool_format *format, const recsort_place *place,
+static bool is_unused(const tool_format *format, const recsort_place_desc *place,
                       const tool_bytes *header, const tool_bytes *old)
 {
-  const recsort_place *other;
+  const recsort_place_desc *other;
   if (format->zero || !is_unknown(format, place, old)) return false;
   for (size_t at = 0; (other = next_count(format, header, false, &at)) != NULL;)
     if (!is_unknown(format, other, header)) return true;
@@ -741,7 +754,7 @@ static bool write_kind(const tool_format *format, const tool_bytes *header, cons
                        tool_why *why)
 {
   for (size_t i = 0; i < format->file.place_count; i++) {
-    const recsort_place *const place = &format->file.places[i];
+    const recsort_place_desc *const place = &format->file.places[i];
     const bool its = counts
                          ? place->kind == RECSORT_PLACE_COUNT || place->kind == RECSORT_PLACE_LENGTH
                          : place->kind == RECSORT_PLACE_AFTER;
@@ -774,7 +787,7 @@ static bool write_kind(const tool_format *format, const tool_bytes *header, cons
 static bool can_grow(const tool_format *format, tool_why *why)
 {
   for (size_t i = 0; i < format->file.place_count; i++) {
-    const recsort_place *const place = &format->file.places[i];
+    const recsort_place_desc *const place = &format->file.places[i];
     if (place->kind == RECSORT_PLACE_AFTER && place->behind)
       return refuse(why, "its header would grow, and an offset in its trailer not move along");
   }
@@ -809,12 +822,12 @@ static bool append_text(tool_bytes *bytes, const char *text)
 /* Appends the lines that are expected, or hold numbers. */
 static bool append_lines(const tool_format *format, tool_bytes *bytes)
 {
-  const recsort_place *const skip =
+  const recsort_place_desc *const skip =
       find_place(format, RECSORT_PLACE_SKIP, RECSORT_PLACE_SKIP_LINES);
   const bool ends = skip != NULL && skip->kind == RECSORT_PLACE_SKIP_LINE;
   bool good = !has_words(format) || bytes->size == 0 || append_text(bytes, "\n");
   for (size_t i = 0; good && i < format->file.place_count; i++) {
-    const recsort_place *const place = &format->file.places[i];
+    const recsort_place_desc *const place = &format->file.places[i];
     if (place->kind == RECSORT_PLACE_EXPECT && place->when->field == NULL) {
       if (ends && strcmp(place->when->line_text, skip->word) == 0) continue;
       good = append_text(bytes, place->when->line_text) && append_text(bytes, "\n");
@@ -832,13 +845,15 @@ static bool append_lines(const tool_format *format, tool_bytes *bytes)
 static void write_expected(const tool_format *format, tool_bytes *bytes)
 {
   for (size_t i = 0; i < format->file.place_count; i++) {
-    const recsort_condition *const when = format->file.places[i].when;
+    const recsort_condition_desc *const when = format->file.places[i].when;
     if (format->file.places[i].kind != RECSORT_PLACE_EXPECT || when->field == NULL) continue;
-    const recsort_value least = {.kind = RECSORT_VALUE_UNSIGNED, .as.u = when->least};
+    recsort_value value;
+    recsort_field_get(when->field, bytes->data, 0, &value, sizeof value);
     if (when->alternative_count != 0)
-      memcpy(bytes->data + when->field->offset, when->alternatives, when->field->size);
+      value = alternative(when, 0, value);
     else
-      recsort_field_set(when->field, bytes->data, 0, &least, sizeof least);
+      value.as.u = when->least;
+    recsort_field_set(when->field, bytes->data, 0, &value, sizeof value);
   }
 }
 
@@ -847,7 +862,7 @@ static size_t fixed_end(const tool_format *format)
 {
   size_t end = 0;
   for (size_t i = 0; i < format->file.place_count; i++) {
-    const recsort_place *const place = &format->file.places[i];
+    const recsort_place_desc *const place = &format->file.places[i];
     const bool expected = place->kind == RECSORT_PLACE_EXPECT;
     if (place->behind || (!expected && place->when != NULL)) continue;
     const size_t its = end_of(expected ? place->when->field : place->field);
@@ -860,7 +875,7 @@ static size_t fixed_end(const tool_format *format)
 static bool write_sizes(const tool_format *format, tool_bytes *bytes, tool_why *why)
 {
   for (size_t i = 0; i < format->file.place_count; i++) {
-    const recsort_place *const place = &format->file.places[i];
+    const recsort_place_desc *const place = &format->file.places[i];
     const recsort_place_kind kind = place->kind;
     const bool offset = kind == RECSORT_PLACE_AFTER && !place->behind && place->when == NULL;
     if (kind != RECSORT_PLACE_SKIP && kind != RECSORT_PLACE_SIZE && kind != RECSORT_PLACE_HEAP &&
@@ -881,7 +896,7 @@ static bool write_sizes(const tool_format *format, tool_bytes *bytes, tool_why *
 bool tool_header_make(tool_format *format, uint64_t count, tool_bytes *header, tool_bytes *trailer,
                       tool_why *why)
 {
-  const recsort_place *const skip =
+  const recsort_place_desc *const skip =
       find_place(format, RECSORT_PLACE_SKIP, RECSORT_PLACE_SKIP_LINES);
   const size_t fixed = fixed_end(format), behind = tool_places_behind(format);
   tool_bytes made = {0};

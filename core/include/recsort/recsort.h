@@ -441,14 +441,14 @@ typedef struct recsort_computed_desc {
   uint32_t column;
 } recsort_computed_desc;
 
-/* The declaration of a whole schema. */
+/* A whole schema, as you declare it and as recsort_schema_describe returns it. */
 typedef struct recsort_schema_desc {
   size_t struct_size; /* RECSORT_SCHEMA_DESC_INIT sets it */
   const char *record; /* the record's name */
   const char *source; /* the name of the text in messages; NULL: none */
   recsort_endian endian;
   recsort_layout layout;
-  uint64_t size;    /* of a record; 0: as laid out. A larger size adds trailing padding */
+  size_t size;      /* of a record; 0: as laid out. A larger size adds trailing padding */
   uint64_t skip;    /* bytes before the first record of a file */
   uint64_t trailer; /* bytes after the last one; UINT64_MAX (RECSORT_ANY_TRAILER): any number */
   const recsort_field_desc *fields;
@@ -532,22 +532,10 @@ RECSORT_API recsort_status recsort_schema_create_number(recsort_type type, recso
                                                         recsort_schema **schema,
                                                         recsort_error *error);
 
-/* The record's name; owned by the schema. These functions may be called by any thread. */
-RECSORT_API const char *recsort_schema_record_name(const recsort_schema *schema);
-/* Bytes of a record with its padding. */
-RECSORT_API size_t recsort_schema_record_size(const recsort_schema *schema);
-/* The record's fields in the order of their declaration; owned by the schema. `count` may be
- * NULL. */
-RECSORT_API const recsort_field_desc *recsort_schema_fields(const recsort_schema *schema,
-                                                            size_t *count);
-/* The schema's own keys, most significant first; owned by the schema. `count` may be NULL. */
-RECSORT_API const recsort_key_desc *recsort_schema_keys(const recsort_schema *schema,
-                                                        size_t *count);
-
-/* Fills in `desc`, of `size` bytes, with computed value `number`, from 0, of the schema; its `name`
- * is NULL if there are no more. What it points to is owned by the schema. */
-RECSORT_API void recsort_schema_get_computed(const recsort_schema *schema, size_t number,
-                                             recsort_computed_desc *desc, size_t size);
+/* The schema as a description, with what recsort_field_desc says is filled in, and the same for
+ * `endian`, `size` and the members of places and conditions; recsort_schema_create makes the same
+ * schema of it. Owned by the schema. Any thread. */
+RECSORT_API const recsort_schema_desc *recsort_schema_describe(const recsort_schema *schema);
 
 /* The class of a type. Code that switches on the class works for every type in it, also for later
  * ones. */

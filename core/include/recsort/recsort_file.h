@@ -14,8 +14,6 @@
 extern "C" {
 #endif
 
-/* ---- Declarations for a schema --------------------------------------------------------------- */
-
 /* A trailer of any size, for files whose number of records is known. */
 #define RECSORT_ANY_TRAILER UINT64_MAX
 
@@ -66,55 +64,13 @@ typedef struct recsort_place_desc {
                   * lies in a trailer of known size */
   bool unpadded; /* AFTER */
   int64_t plus;  /* LENGTH, SIZE */
-  uint32_t unit; /* LENGTH, AFTER, SIZE: the bytes that 1 stands for; 0: 1 */
+  uint32_t unit; /* LENGTH, AFTER, SIZE: the bytes that 1 stands for; 0: 1, filled in */
   const recsort_condition_desc *when; /* COUNT, LENGTH, AFTER: the place is there only if this
                                        * holds; NULL: in all files. EXPECT: what
                                        * must hold */
   uint32_t line;
   uint32_t column;
 } recsort_place_desc;
-
-/* ---- What a schema says ---------------------------------------------------------------------- */
-
-/* A condition on the header of a file, checked. */
-typedef struct recsort_condition {
-  const recsort_field_desc *field;   /* NULL: `line_text` */
-  const unsigned char *alternatives; /* `alternative_count` times the bytes of the field, as they
-                                      * stand in the file: it is one of them. 0: at least `least` */
-  size_t alternative_count;
-  uint64_t least;
-  const char *line_text; /* the header has this line, or these lines */
-} recsort_condition;
-
-/* A place in a file, checked; the members are those of recsort_place_desc. `unit` is at least 1. */
-typedef struct recsort_place {
-  recsort_place_kind kind;
-  const recsort_field_desc *field;
-  const char *word;
-  bool behind;
-  bool unpadded;
-  int64_t plus;
-  uint32_t unit;
-  const recsort_condition *when;
-} recsort_place;
-
-/* Where the records of a file are, and what it says about them itself. */
-typedef struct recsort_file_info {
-  uint64_t skip;    /* 0 if a place says it */
-  uint64_t trailer; /* or RECSORT_ANY_TRAILER */
-  uint64_t count;   /* 0: not given */
-  const recsort_place *places;
-  size_t place_count;
-  uint32_t pad_to; /* 0: no padding */
-  uint8_t pad_with;
-  bool zero_all; /* a count or length of 0 means all records that the file has */
-  bool repeat;   /* header and records are repeated */
-} recsort_file_info;
-
-/* Says where the records of a file are: fills in `info`, of `size` bytes. What it points to is
- * owned by the schema. */
-RECSORT_API void recsort_schema_get_file(const recsort_schema *schema, recsort_file_info *info,
-                                         size_t size);
 
 /* Gives the records of a schema the size that a file says (RECSORT_PLACE_SIZE). Call it before you
  * make sorters of the schema, and while no other thread uses it. Errors: INVALID_SCHEMA (the fields

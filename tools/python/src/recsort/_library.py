@@ -161,6 +161,34 @@ class ComputedDesc(c.Structure):
     ]
 
 
+class ConditionDesc(c.Structure):
+    _fields_ = [
+        ('field', c.POINTER(FieldDesc)),
+        ('values', c.POINTER(c.c_int64)),
+        ('texts', c.POINTER(c.c_char)),
+        ('alternative_count', c.c_size_t),
+        ('least', c.c_uint64),
+        ('line_text', c.c_char_p),
+        ('line', c.c_uint32),
+        ('column', c.c_uint32),
+    ]
+
+
+class PlaceDesc(c.Structure):
+    _fields_ = [
+        ('kind', c.c_int),
+        ('field', c.POINTER(FieldDesc)),
+        ('word', c.c_char_p),
+        ('behind', c.c_bool),
+        ('unpadded', c.c_bool),
+        ('plus', c.c_int64),
+        ('unit', c.c_uint32),
+        ('when', c.POINTER(ConditionDesc)),
+        ('line', c.c_uint32),
+        ('column', c.c_uint32),
+    ]
+
+
 class SchemaDesc(c.Structure):
     _fields_ = [
         ('struct_size', c.c_size_t),
@@ -168,7 +196,7 @@ class SchemaDesc(c.Structure):
         ('source', c.c_char_p),
         ('endian', c.c_int),
         ('layout', c.c_int),
-        ('size', c.c_uint64),
+        ('size', c.c_size_t),
         ('skip', c.c_uint64),
         ('trailer', c.c_uint64),
         ('fields', c.POINTER(FieldDesc)),
@@ -180,44 +208,7 @@ class SchemaDesc(c.Structure):
         ('computed', c.POINTER(ComputedDesc)),
         ('computed_count', c.c_size_t),
         ('count', c.c_uint64),
-        ('places', c.c_void_p),
-        ('place_count', c.c_size_t),
-        ('pad_to', c.c_uint32),
-        ('pad_with', c.c_uint8),
-        ('zero_all', c.c_bool),
-        ('repeat', c.c_bool),
-    ]
-
-
-class Condition(c.Structure):
-    _fields_ = [
-        ('field', c.POINTER(FieldDesc)),
-        ('alternatives', c.POINTER(c.c_ubyte)),
-        ('alternative_count', c.c_size_t),
-        ('least', c.c_uint64),
-        ('line_text', c.c_char_p),
-    ]
-
-
-class FilePlace(c.Structure):
-    _fields_ = [
-        ('kind', c.c_int),
-        ('field', c.POINTER(FieldDesc)),
-        ('word', c.c_char_p),
-        ('behind', c.c_bool),
-        ('unpadded', c.c_bool),
-        ('plus', c.c_int64),
-        ('unit', c.c_uint32),
-        ('when', c.POINTER(Condition)),
-    ]
-
-
-class FileInfo(c.Structure):
-    _fields_ = [
-        ('skip', c.c_uint64),
-        ('trailer', c.c_uint64),
-        ('count', c.c_uint64),
-        ('places', c.POINTER(FilePlace)),
+        ('places', c.POINTER(PlaceDesc)),
         ('place_count', c.c_size_t),
         ('pad_to', c.c_uint32),
         ('pad_with', c.c_uint8),
@@ -286,16 +277,14 @@ class Needs(c.Structure):
 
 # The structs by their names in the headers. A test compares them with the compiler's.
 STRUCTS = {
-    'condition': Condition,
-    'place': FilePlace,
-    'file_info': FileInfo,
+    'condition_desc': ConditionDesc,
+    'place_desc': PlaceDesc,
     'error': Error,
     'enumerator': Enumerator,
     'field_desc': FieldDesc,
     'key_desc': KeyDesc,
     'computed_desc': ComputedDesc,
     'schema_desc': SchemaDesc,
-    'field': FieldDesc,
     'options': Options,
     'array': Moved,
     'job': Job,
@@ -331,14 +320,7 @@ def _declare(name: str, result: Any, *arguments: Any) -> Any:
 
 version = _declare('version', c.c_char_p)
 schema_destroy = _declare('schema_destroy', None, _schema)
-schema_record_name = _declare('schema_record_name', c.c_char_p, _schema)
-schema_record_size = _declare('schema_record_size', _size, _schema)
-schema_fields = _declare('schema_fields', c.POINTER(FieldDesc), _schema, c.POINTER(_size))
-schema_keys = _declare('schema_keys', c.POINTER(KeyDesc), _schema, c.POINTER(_size))
-schema_get_file = _declare('schema_get_file', None, _schema, c.POINTER(FileInfo), _size)
-schema_get_computed = _declare(
-    'schema_get_computed', None, _schema, _size, c.POINTER(ComputedDesc), _size
-)
+schema_describe = _declare('schema_describe', c.POINTER(SchemaDesc), _schema)
 key_size = _declare('key_size', _size, _sorter)
 sorter_destroy = _declare('sorter_destroy', None, _sorter)
 sorter_permutation = _declare(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes as c
-import itertools
 import math
 import os
 import re
@@ -118,17 +117,17 @@ class Schema:
     @property
     def name(self) -> str:
         """The record's name."""
-        return str(lib.schema_record_name(self._handle), 'utf-8')
+        return str(self._desc().record, 'utf-8')
 
     @property
     def skip(self) -> int:
         """Bytes of a file before the first record; 0 if its header says."""
-        return int(self._file_info().skip)
+        return int(self._desc().skip)
 
     @property
     def trailer(self) -> int:
         """Bytes of a file after the last record; 2**64 - 1: any."""
-        return int(self._file_info().trailer)
+        return int(self._desc().trailer)
 
     @property
     def dtype(self) -> DType:
@@ -137,66 +136,28 @@ class Schema:
         An enum becomes its integer, a bitfield the integer that holds it; `bytes`, `uuid` and other types
         that NumPy lacks, such as `bfloat16` and `int24`, become `V`, whose bytes do not have their order.
         """
-        return dtype_of(self._fields(), lib.schema_record_size(self._handle))
+        desc = self._desc()
+        return dtype_of(desc.fields[: desc.field_count], desc.size)
 
     def to_yaml(self) -> str:
         """The schema as a YAML text that `from_yaml` and the command `recsort` read.
 
         Every field has its offset. Padding at the end of a nested struct becomes a field.
         """
-        head = {'record': quoted(self.name), **self._file()}
-        computed = dict(self._computed())
-        keys = [key_of_schema(key, computed) for key in self._keys()]
-        return write(head, self.dtype.itemsize, fields_of_schema(self._fields()), keys)
+        desc = self._desc()
+        head = {'record': quoted(desc.record), **file_of_schema(desc)}
+        computed = {
+            value.name: computed_of_schema(value) for value in desc.computed[: desc.computed_count]
+        }
+        keys = [key_of_schema(key, computed) for key in desc.keys[: desc.key_count]]
+        fields = fields_of_schema(desc.fields[: desc.field_count])
+        return write(head, desc.size, fields, keys)
 
     def __repr__(self) -> str:
         return f'<recsort.Schema {self.name!r}, {self.dtype.itemsize} bytes>'
 
-    def _fields(self) -> list[Any]:
-        count = c.c_size_t()
-        fields = lib.schema_fields(self._handle, c.byref(count))
-        return list(fields[: count.value])
-
-    def _keys(self) -> list[Any]:
-        count = c.c_size_t()
-        keys = lib.schema_keys(self._handle, c.byref(count))
-        return list(keys[: count.value])
-
-    def _file_info(self) -> lib.FileInfo:
-        info = lib.FileInfo()
-        lib.schema_get_file(self._handle, c.byref(info), c.sizeof(info))
-        return info
-
-    def _file(self) -> Node:
-        info = self._file_info()
-        numbers = {'skip': info.skip, 'count': info.count, 'trailer': info.trailer}
-        found: Node = {word: number for word, number in numbers.items() if number}
-        pad: Node = {'to': info.pad_to, 'with': info.pad_with}
-        for at in info.places[: info.place_count]:
-            word = PLACES[at.kind - 1]
-            if word in LISTS:
-                found.setdefault(word, []).append(place_of_schema(at))
-            elif word == 'heap':
-                pad[word] = place_of_schema(at)
-            else:
-                found['size' if word == 'size' else 'skip'] = place_of_schema(at)
-        if info.trailer == lib.ANY_TRAILER:
-            found['trailer'] = 'any'
-        if info.pad_to:
-            found['pad'] = pad
-        if info.zero_all:
-            found['zero'] = 'all'
-        if info.repeat:
-            found['repeat'] = 'true'
-        return found
-
-    def _computed(self) -> Iterator[tuple[bytes, Node]]:
-        value = lib.ComputedDesc()
-        for number in itertools.count():
-            lib.schema_get_computed(self._handle, number, c.byref(value), c.sizeof(value))
-            if not value.name:
-                return
-            yield value.name, computed_of_schema(value)
+    def _desc(self) -> Any:
+        return lib.schema_describe(self._handle).contents
 
 
 def dtype_of(fields: Sequence[Any], size: int) -> DType:
@@ -391,6 +352,30 @@ def computed_of_schema(value: Any) -> Node:
     return {word: {'fields': paths, 'from': value.origin[:count]}}
 
 
+def file_of_schema(desc: Any) -> Node:
+    """Where the records of a file are."""
+    numbers = {'skip': desc.skip, 'count': desc.count, 'trailer': desc.trailer}
+    found: Node = {word: number for word, number in numbers.items() if number}
+    pad: Node = {'to': desc.pad_to, 'with': desc.pad_with}
+    for at in desc.places[: desc.place_count]:
+        word = PLACES[at.kind - 1]
+        if word in LISTS:
+            found.setdefault(word, []).append(place_of_schema(at))
+        elif word == 'heap':
+            pad[word] = place_of_schema(at)
+        else:
+            found['size' if word == 'size' else 'skip'] = place_of_schema(at)
+    if desc.trailer == lib.ANY_TRAILER:
+        found['trailer'] = 'any'
+    if desc.pad_to:
+        found['pad'] = pad
+    if desc.zero_all:
+        found['zero'] = 'all'
+    if desc.repeat:
+        found['repeat'] = 'true'
+    return found
+
+
 def place_of_schema(at: Any) -> Node:
     """A place of the file, as its word has it."""
     word = PLACES[at.kind - 1]
@@ -414,16 +399,15 @@ def condition_of_schema(condition: Any) -> Node:
     if not condition.field:
         return {'line': [quoted(line) for line in condition.line_text.split(b'\n')]}
     field, count = condition.field[0], condition.alternative_count
-    stored = bytes(condition.alternatives[: count * field.size])
-    parts = [stored[at * field.size :][: field.size] for at in range(count)]
     node = type_of_field(field)
-    if node['type'] in ('char', 'bytes'):
-        return {'offset': field.offset, 'bytes': [quoted(part) for part in parts]}
+    if node['type'] in STRINGS:
+        texts = [condition.texts[at * field.size : (at + 1) * field.size] for at in range(count)]
+        return {'offset': field.offset, 'bytes': [quoted(text) for text in texts]}
     if not count:
         return {**node, 'least': condition.least}
-    order: Any = 'big' if field.endian == lib.BIG else 'little'
     signed = node['type'].startswith('int')
-    return {**node, 'value': [int.from_bytes(part, order, signed=signed) for part in parts]}
+    values = [value if signed else value % (1 << 64) for value in condition.values[:count]]
+    return {**node, 'value': values}
 
 
 def flow(value: Any) -> str:
