@@ -351,6 +351,15 @@ def test_overlapping_fields_are_keys():
     assert recsort.argsort(records, ['low', 'whole']).tolist() == [0, 2, 1]
 
 
+@pytest.mark.parametrize(('width', 'step'), [(32, 1), (7, 3), (8, -2)])
+def test_windows_that_overlap_are_records(width, step):
+    text = np.random.default_rng(1).integers(0, 4, 3000).astype('u1')
+    count = (len(text) - width) // abs(step) + 1
+    windows = np.ndarray(count, f'V{width}', text, max(0, -step * (count - 1)), (step,))
+    bytes_of = [window.tobytes() for window in windows]
+    assert recsort.argsort(windows).tolist() == sorted(range(count), key=bytes_of.__getitem__)
+
+
 def test_a_memmap_is_sorted_in_its_file(tmp_path):
     values = np.random.default_rng(2).integers(0, 999, 5000)
     values.tofile(tmp_path / 'values')
