@@ -70,7 +70,7 @@ template <class Key, class Value>
 pairs_trial<Key, Value>::pairs_trial(const request &asked, const pairs_kind &of)
     : count(asked.count), kind(of), flip(of.type == cub_type::f32 ? (Key)0x80000000u : 0),
       from(0, order_of(asked.order), asked.count, of.bits), keys_in(count), keys_out(count),
-      values_out(count), moved{values_in, values_out, sizeof(Value)}
+      values_in(count), values_out(count), moved{values_in, values_out, sizeof(Value)}
 {
   record_size = sizeof(Key) + sizeof(Value);
   if (flip && from.kind != order::random) fail("f32 has random keys only; u32 has any");
