@@ -36,6 +36,8 @@ template <class Key, class Value> struct sorts {
   {
     Key *const keys = (Key *)at.keys[1];
     Value *const values = (Value *)at.values[1];
+    if (!values)
+      return cub::DeviceMergeSort::StableSortKeys(extra, bytes, keys, at.count, less{}, stream);
     if constexpr (std::is_same_v<Key, float>)
       if (at.descending)
         return cub::DeviceMergeSort::StableSortPairs(extra, bytes, keys, values, at.count,
@@ -48,6 +50,9 @@ template <class Key, class Value> struct sorts {
   {
     const Key *const keys = (const Key *)at.keys[0];
     const Value *const values = (const Value *)at.values[0];
+    if (!values)
+      return cub::DeviceRadixSort::SortKeys(extra, bytes, keys, (Key *)at.keys[1], at.count, 0,
+                                            (int)at.bits, stream);
     if constexpr (std::is_same_v<Key, float>)
       if (at.descending)
         return cub::DeviceRadixSort::SortPairsDescending(extra, bytes, keys, (Key *)at.keys[1],

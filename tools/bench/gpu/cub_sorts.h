@@ -20,7 +20,7 @@ struct cub_pairs {
   unsigned bits;        // only these low bits of a key can be nonzero
   unsigned value_bytes; // 4, or 8 for keys of 64 bits
   void *keys[2];
-  void *values[2];
+  void *values[2]; // NULL: keys alone, which ascend
   uint32_t count;
   bool descending;         // for floats with values of 4 bytes
   const uint32_t *offsets; // of segments, for floats with values of 4 bytes

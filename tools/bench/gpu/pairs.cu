@@ -1,9 +1,10 @@
 /* pairs.cu - keys with values, sorted by recsort and by CUB. A record is the type of its
- * key, such as f32, u64, or u40 for 40 bits of 64; with values of 32 or 64 bits, as f32+u32, or
- * without, when places in the input are the values, which CUB must be given.
+ * key, such as f32, u64, or u40 for 40 bits of 64; with values of 32 or 64 bits, as f32+u32;
+ * without, when places in the input are the values, which CUB must be given; or f32+none for keys
+ * alone.
  *
  * Values are places in any case: if keys ascend strictly by (key, place), and each is the key of
- * its place, this is the stable order of all. */
+ * its place, this is the stable order of all. Keys alone ascend, and a sum of hashes stays. */
 #include "bench.cuh"
 
 namespace bench
@@ -18,7 +19,7 @@ __global__ void fill(Key *keys, Value *values, uint64_t count, input from, Key f
   const uint64_t i = thread_number();
   if (i >= count) return;
   keys[i] = key_at<Key>(from, i) ^ flip;
-  values[i] = (Value)i;
+  if (values) values[i] = (Value)i;
 }
 
 template <class Key, class Value>
@@ -36,11 +37,30 @@ __global__ void look(const Key *keys, const Value *values, uint64_t count, input
   if (!good) atomicAdd(wrong, 1u);
 }
 
+template <class Key> __device__ unsigned hash(Key key)
+{
+  if constexpr (sizeof(Key) > sizeof(uint64_t))
+    return (unsigned)mix((uint64_t)key ^ mix((uint64_t)(key >> 64)));
+  else
+    return (unsigned)mix(key);
+}
+
+template <class Key>
+__global__ void look_at_keys(const Key *keys, uint64_t count, input from, Key flip, unsigned *wrong)
+{
+  const uint64_t i = thread_number();
+  if (i >= count) return;
+  const Key key = keys[i] ^ flip;
+  const bool good = i + 1 == count || key <= (Key)(keys[i + 1] ^ flip);
+  atomicAdd(wrong, hash(key) - hash(key_at<Key>(from, i)) + !good);
+}
+
 struct pairs_kind {
   cub_type type;
   recsort_type ours;
   unsigned bits;
   bool numbered; /* recsort gets no values */
+  bool alone;    /* nor does CUB */
 };
 
 template <class Key, class Value> struct pairs_trial : trial {
@@ -70,9 +90,10 @@ template <class Key, class Value>
 pairs_trial<Key, Value>::pairs_trial(const request &asked, const pairs_kind &of)
     : count(asked.count), kind(of), flip(of.type == cub_type::f32 ? (Key)0x80000000u : 0),
       from(0, order_of(asked.order), asked.count, of.bits), keys_in(count), keys_out(count),
-      values_in(count), values_out(count), moved{values_in, values_out, sizeof(Value)}
+      values_in(of.alone ? 0 : count),
+      values_out(values_in.size() / sizeof(Value)), moved{values_in, values_out, sizeof(Value)}
 {
-  record_size = sizeof(Key) + sizeof(Value);
+  record_size = sizeof(Key) + (kind.alone ? 0 : sizeof(Value));
   if (flip && from.kind != order::random) fail("f32 has random keys only; u32 has any");
   prepare = [this] {
     from.seed = mix(from.seed + 1);
@@ -82,8 +103,12 @@ pairs_trial<Key, Value>::pairs_trial(const request &asked, const pairs_kind &of)
     fill<<<grid_of(count), 256, 0, stream>>>((Key *)keys_in, (Value *)values_in, count, from, flip);
   };
   right = [this] {
-    look<<<grid_of(count), 256, 0, stream>>>((const Key *)keys_out, (const Value *)values_out,
-                                             count, from, flip, wrong.reset());
+    if (kind.alone)
+      look_at_keys<<<grid_of(count), 256, 0, stream>>>((const Key *)keys_out, count, from, flip,
+                                                       wrong.reset());
+    else
+      look<<<grid_of(count), 256, 0, stream>>>((const Key *)keys_out, (const Value *)values_out,
+                                               count, from, flip, wrong.reset());
     return wrong.value() == 0;
   };
   for (const cub_named &cub : cubs()) {
@@ -111,8 +136,8 @@ void pairs_trial<Key, Value>::add_ours(const std::string &algorithm)
   job.sorted = keys_out;
   job.permutation = kind.numbered ? (Value *)values_out : nullptr;
   job.index_bits = 8 * sizeof(Value);
-  job.arrays = kind.numbered ? nullptr : &moved;
-  job.array_count = !kind.numbered;
+  job.array_count = !kind.numbered && !kind.alone;
+  job.arrays = job.array_count ? &moved : nullptr;
   jobs.push_back(std::make_unique<device_job>(make_sorter(schema, algorithm.c_str()), job));
   const device_job *const made = jobs.back().get();
   add_both({"recsort " + algorithm, [made] { made->run(); }, made->bytes()});
@@ -161,7 +186,9 @@ std::unique_ptr<trial> make_pairs(const request &asked)
   const size_t plus = asked.record.find('+');
   const std::string key = asked.record.substr(0, plus);
   const bool numbered = plus == std::string::npos;
-  const std::string value = numbered ? "u32" : asked.record.substr(plus + 1);
+  const std::string given = numbered ? "u32" : asked.record.substr(plus + 1);
+  const bool alone = given == "none";
+  const std::string value = alone ? "u32" : given;
   const unsigned bits = key.size() > 1 ? (unsigned)std::strtoul(key.c_str() + 1, nullptr, 10) : 0;
   const cub_type type = key == "f32" ? cub_type::f32
                         : bits == 32 ? cub_type::u32
@@ -171,7 +198,7 @@ std::unique_ptr<trial> make_pairs(const request &asked)
                             : bits == 32 ? RECSORT_UINT32
                             : bits <= 64 ? RECSORT_UINT64
                                          : RECSORT_UINT128;
-  const pairs_kind kind = {type, ours, bits, numbered};
+  const pairs_kind kind = {type, ours, bits, numbered, alone};
   if (bits < 32 || bits > 128 || (key[0] != 'u' && type != cub_type::f32))
     fail("'" + key + "' is no type of keys");
   if (asked.count > UINT32_MAX) fail("more than 2^32 - 1 pairs");
