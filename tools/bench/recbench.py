@@ -47,6 +47,7 @@ SCHEMAS = {
     'entity': '{record: Entity, size: 20, fields: [{name: x, type: float32}, {name: y, type: float32}, '
               '{name: angle, type: float32}, {name: spriteIndex, type: int16}, '
               '{name: distanceFromPlayer, type: float32}], keys: [{field: distanceFromPlayer, order: desc}]}',
+    'key32': '{record: Key32, fields: [{name: key, type: uint32}, {name: value, type: uint32}], keys: [key]}',
     'key64': '{record: Key64, fields: [{name: key, type: uint64}, {name: value, type: uint64}], keys: [key]}',
     'key128': '{record: Key128, fields: [{name: high, type: uint64}, {name: low, type: uint64}, '
               '{name: value, type: uint64, count: 2}], keys: [high, low]}',
@@ -342,7 +343,7 @@ def peers_group(bench, record, orders, count):
                 group.add(order, 'recsort', threads, variant=variant, plugin=plugin, algorithm=algorithm)
             for peer, usable in bench.about['peers'].items():
                 if ('packed' in peer or 'sort' in peer) and usable != ('several' if threads == 1 else 'one') and \
-                        (record in ('entity', 'key64') or peer != 'packed, vqsort'):
+                        (record in ('entity', 'key32', 'key64') or peer != 'packed, vqsort'):
                     group.add(order, peer, threads)
     group.measure()
     return group

@@ -57,6 +57,13 @@ template <> struct Packing<Entity> {
   }
 };
 
+template <> struct Packing<Key32> : Packing<Entity> {
+  static Word pack(const Key32 &record, size_t place)
+  {
+    return static_cast<Word>(record.key) << 32 | place;
+  }
+};
+
 template <> struct Packing<Key64> {
   using Word = uint128;
   static constexpr int KEY_BITS = 64;
@@ -157,6 +164,13 @@ void sort_spin(const void *, const std::vector<size_t> &offsets, void *to, unsig
   boost::sort::spinsort(first, first + offsets.back());
 }
 
+template <class Record>
+void sort_stable_boost(const void *, const std::vector<size_t> &offsets, void *to, unsigned threads)
+{
+  const auto first = static_cast<Record *>(to);
+  boost::sort::parallel_stable_sort(first, first + offsets.back(), threads);
+}
+
 template <class Record> void block_words(WordsOf<Record> &words, unsigned threads)
 {
   boost::sort::block_indirect_sort(words.begin(), words.end(), threads);
@@ -199,6 +213,7 @@ template <class Record> Kind kind_with_words(const char *name)
 #endif
 #ifdef HAVE_BOOST
   peers.push_back({"boost::sort::spinsort", false, ONE, sort_spin<Record>});
+  peers.push_back({"boost::sort::parallel_stable_sort", false, SEVERAL, sort_stable_boost<Record>});
   peers.push_back(
       {"packed, block_indirect_sort", false, SEVERAL, sort_packed<Record, block_words<Record>>});
 #endif
@@ -217,7 +232,8 @@ template <class Record> Kind kind_with_words(const char *name)
 }
 
 inline const std::vector<Kind> kinds = {
-    kind_with_words<Entity>("entity"), kind_with_words<Key64>("key64"),
-    kind_with_words<Key128>("key128"), kind<Gensort>("gensort"), kind<uint64_t>("word")};
+    kind_with_words<Entity>("entity"), kind_with_words<Key32>("key32"),
+    kind_with_words<Key64>("key64"),   kind_with_words<Key128>("key128"),
+    kind<Gensort>("gensort"),          kind<uint64_t>("word")};
 
 #endif

@@ -32,6 +32,15 @@ struct Entity {
   }
 };
 
+struct Key32 {
+  uint32_t key, value;
+
+  bool operator<(const Key32 &other) const
+  {
+    return key < other.key;
+  }
+};
+
 struct Key64 {
   uint64_t key, value;
 
