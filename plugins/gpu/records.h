@@ -125,7 +125,7 @@ device_status records_encode_segments(const records_program *program, const void
 device_status records_check(const void *order, uint32_t index_bits, uint64_t count, uint32_t *seen,
                             records_facts *facts, void *stream);
 
-/* Writes a recsort_status: what the facts and `disorder` say. NULL: there was nothing to find. */
+/* Writes a recsort_status: what the facts and `disorder` say. */
 device_status records_conclude(const records_facts *facts, const uint32_t *disorder,
                                uint32_t *status, void *stream);
 

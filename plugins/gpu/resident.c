@@ -7,7 +7,7 @@
  *   begin     clears what kernels find; makes a segment of a device_count; encodes keys of all bits
  *   sort      of records (resident_records.c), or of numbers (resident_pairs.c)
  *   move      what the sort has not moved (resident_moves.c)
- *   conclude  writes what was found to the job's status
+ *   conclude  writes what was found to the job's status, or RECSORT_OK, which is 0
  *
  * The workspace: the memory of the pairs, facts, keys of all bits, copies of pairs, a copy. */
 #include "gpu/resident.h"
@@ -126,6 +126,15 @@ static recsort_status plan(const void *instance, uint32_t algorithm,
 
 /* ---- Begin ---- */
 
+/* True if a kernel of the job may find what its status tells. */
+static bool may_find(const resident *r)
+{
+  bool found = r->segments.count || r->pairs.disorder;
+  for (uint32_t s = 0; s < r->whole.step_count && !found; s++)
+    found = r->whole.steps[s].kind == RECSORT_KEY_OFFSET;
+  return found;
+}
+
 static recsort_status place(resident *r)
 {
   const recsort_job *const job = &r->job;
@@ -144,6 +153,7 @@ static recsort_status place(resident *r)
   r->unchanged.found = &r->facts->unchanged;
   r->pairs.disorder =
       job->status && job->count >= r->self->device->verify_least ? &r->facts->disorder : NULL;
+  r->finds = job->status && may_find(r);
   return RECSORT_OK;
 }
 
@@ -159,7 +169,7 @@ static device_status begin(resident *r)
 {
   const recsort_job *const job = &r->job;
   device_status status = 0;
-  if (job->status || r->segments.count)
+  if (r->finds || r->segments.count)
     status = runtime_start_clear(job->stream, r->facts, sizeof *r->facts);
   if (!status && job->device_count)
     status = runtime_start_across(job->stream, &r->facts->offsets[1], job->device_count,
@@ -179,12 +189,12 @@ static device_status sort(resident *r)
 static device_status start(resident *r)
 {
   const recsort_job *const job = &r->job;
-  const records_facts *const found = job->count ? &r->facts->records : NULL;
-  const uint32_t *const disorder = job->count ? &r->facts->disorder : NULL;
   device_status status = job->count ? begin(r) : 0;
   if (!status && job->count) status = sort(r);
   if (status || !job->status) return status;
-  return records_conclude(found, disorder, job->status, job->stream);
+  return r->finds
+             ? records_conclude(&r->facts->records, &r->facts->disorder, job->status, job->stream)
+             : runtime_start_clear(job->stream, job->status, sizeof(uint32_t));
 }
 
 static recsort_status run(void *instance, uint32_t algorithm, const recsort_key_program *program,

@@ -46,6 +46,7 @@ typedef struct resident {
   uint64_t facts_at, keys_at, room_at, copy_at, bytes;
   char *memory;
   resident_facts *facts;
+  bool finds; /* the job has a status, and kernels may find something */
 
   /* What is sorted. */
   const void *records; /* keys are made of these; NULL: of the columns of `part` */

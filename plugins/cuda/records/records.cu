@@ -269,8 +269,7 @@ static __global__ void __launch_bounds__(conclude_args::max_threads)
     conclude(const __grid_constant__ conclude_args args)
 {
   device_await_before();
-  *args.status = !args.facts            ? RECSORT_OK
-                 : *args.disorder       ? RECSORT_CORRUPT_RESULT
+  *args.status = *args.disorder         ? RECSORT_CORRUPT_RESULT
                  : args.facts->overlong ? RECSORT_INVALID_ARGUMENT
                  : args.facts->invalid  ? RECSORT_INVALID_RECORD
                                         : RECSORT_OK;
