@@ -145,6 +145,7 @@ class Header:
                          'cc program.c $(pkg-config --cflags --libs recsort)'])
         yield '.SH DESCRIPTION'
         yield from man(self.about)
+        taken = {kind for _, declaration in self.functions.values() for kind in self.types_of(declaration)}
         for section in self.sections:
             yield f'.SH {section.heading.upper()}'
             yield from man(section.text)
@@ -153,8 +154,9 @@ class Header:
             for text, constant in section.constants:
                 yield from man(text)
                 yield from code(re.sub(r' +\\$', r' \\', constant, flags=re.M).splitlines())
-            if section.heading in ('Simple calls', 'Types', 'Memory', 'Threads', 'Declarations for a schema'):
-                for kind in section.types:
+            here = section.heading in ('Simple calls', 'Types', 'Memory', 'Threads', 'Declarations for a schema')
+            for kind in section.types:
+                if here or kind not in taken:  # or no page of a function has it
                     yield from self.type(kind)
         yield '.SH OTHER HEADERS'
         yield from man('`recsort.hpp` sorts C++ structs without a schema. `job.h`, which `recsort.h` includes, has the '
