@@ -154,13 +154,13 @@ class Header:
             for text, constant in section.constants:
                 yield from man(text)
                 yield from code(re.sub(r' +\\$', r' \\', constant, flags=re.M).splitlines())
-            here = section.heading in ('Simple calls', 'Types', 'Memory', 'Threads', 'Declarations for a schema')
+            here = section.heading in ('Simple calls', 'Types', 'Memory', 'Threads', 'Files')
             for kind in section.types:
                 if here or kind not in taken:  # or no page of a function has it
                     yield from self.type(kind)
         yield '.SH OTHER HEADERS'
         yield from man('`recsort.hpp` sorts C++ structs without a schema. `job.h`, which `recsort.h` includes, has the '
-                       'struct for all that can be asked for: `recsort_job`(3). `recsort_file.h` says where the records of a file are: '
+                       'struct for all that can be asked for: `recsort_job`(3). `recsort_file.h` is for programs that learn a schema at run time: '
                        '`recsort_file`(3); `partition.h` is for sorts by several processes: `recsort_partition`(3). '
                        '`plugin.h` is for authors of plugins.')
 

@@ -409,7 +409,7 @@ def cpp_header(root, version):
     opening, closing = 'namespace recsort\n{\n', '} // namespace recsort\n'
     if text.count(opening) != 1 or text.count(closing) != 1:
         raise SystemExit('recsort.hpp: it is not in one namespace recsort')
-    text = text.replace('#include "recsort/recsort.h"', '#include "recsort.h"')
+    text = text.replace('#include "recsort/recsort_file.h"', '#include "recsort.h"')
     text = text.replace(opening, opening + CPP_PREFIX).replace(
         closing, '#ifdef RECSORT_PREFIX\n}\n#endif\n' + closing)
     return title(root, version, 'recsort.hpp', 'recsort.h for C++17') + text

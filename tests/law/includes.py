@@ -35,7 +35,7 @@ DEVICE_GROUND = ['cuda/decision.cuh', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/pl
 # that has none. A file may have a key too.
 LAW = {
     'core/include': [JOB, ABI, KEYS, COMPUTED],
-    'core/base': [PUBLIC, TEAM, 'base/platform/'],
+    'core/base': [PUBLIC, FILE, TEAM, 'base/platform/'],
     'core/base/platform': ['base/platform/'],
     'core/schema': [PUBLIC, FILE, 'base/'],
     'core/layout': [PUBLIC, FILE, 'base/', 'schema/'],
@@ -43,7 +43,7 @@ LAW = {
     'core/key': [PUBLIC, ABI, KEYS, TEAM, 'base/', 'plan/'],
     'core/plugin': [PUBLIC, ABI, TEAM, 'base/'],
     'core/permute': [PUBLIC, TEAM, 'base/'],
-    'core': [PUBLIC, PARTITION, ABI, HASH, 'base/', 'schema/', 'layout/', 'plan/', 'key/', 'plugin/', 'permute/'],
+    'core': [PUBLIC, FILE, PARTITION, ABI, HASH, 'base/', 'schema/', 'layout/', 'plan/', 'key/', 'plugin/', 'permute/'],
     'plugins': ['plugin/builtin.h', 'cpu/cpu_plugin.h'],
     'plugins/runs': [ABI, TEAM, 'plugin/builtin.h', *GROUND],
     'plugins/cpu': [ABI, TEAM, 'base/platform/clock.h', 'plugin/builtin.h', *GROUND, 'runs/kernels.h', 'runs/merge.h', 'runs/pair.h'],
@@ -76,7 +76,7 @@ LAW = {
     'tools/mpi': [PUBLIC, PARTITION, MPI],
     'tools/recsort-mpi': [PUBLIC, MPI, 'support/', 'recsort/cli_job.h', 'recsort/names.h'],
     'tools/support': [PUBLIC, FILE],
-    'core/include/recsort/recsort.hpp': [PUBLIC],
+    'core/include/recsort/recsort.hpp': [PUBLIC, FILE],
 }
 
 # Folders whose files are in an order, that of the steps of a sort: a file may include only those above it.

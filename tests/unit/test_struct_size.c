@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recsort/recsort.h"
 #include "recsort/recsort_file.h"
 #include "support/told.h"
 

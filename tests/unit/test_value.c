@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "recsort/recsort.h"
+#include "recsort/recsort_file.h"
 #include "support/oracle.h"
 #include "support/told.h"
 

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <wchar.h>
 
+#include "recsort/recsort_file.h"
+
 enum { MOST_COLUMNS = 32, NUMBER_COLUMNS = 12, NUMBER_TEXT = 40 };
 
 /* The most bytes of a line: each byte of a value, or of a name in the header of CSV, may take two,

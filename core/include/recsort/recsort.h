@@ -96,8 +96,7 @@ RECSORT_API void recsort_schema_destroy(recsort_schema *schema);
  *  - Such a function refuses NULL, arrays that overlap and stale permutations with
  *    RECSORT_INVALID_ARGUMENT. A function that cannot fail returns 0, NULL or a struct of zeros if
  *    its schema or sorter is NULL or a number is out of range; a destroy function then does
- *    nothing. recsort_field_get, recsort_field_set, recsort_gather and recsort_key_compare are
- *    for inner loops and check nothing.
+ *    nothing. recsort_gather and recsort_key_compare are for inner loops and check nothing.
  *  - A schema is read-only once created and may be shared by threads. One thread at a time may use
  *    a sorter; several sorters may work at once. The only thing that sorters share is a pool of
  *    threads (see "Threads" below).
@@ -536,80 +535,6 @@ RECSORT_API recsort_status recsort_schema_create_number(recsort_type type, recso
  * `endian`, `size` and the members of places and conditions; recsort_schema_create makes the same
  * schema of it. Owned by the schema. Any thread. */
 RECSORT_API const recsort_schema_desc *recsort_schema_describe(const recsort_schema *schema);
-
-/* The class of a type. Code that switches on the class works for every type in it, also for later
- * ones. */
-typedef enum recsort_type_class {
-  RECSORT_CLASS_NONE, /* not a recsort_type */
-  RECSORT_CLASS_BOOL,
-  RECSORT_CLASS_SIGNED,
-  RECSORT_CLASS_UNSIGNED,
-  RECSORT_CLASS_FLOAT, /* a sign, an exponent and a fraction, laid out as by IEEE 754 */
-  RECSORT_CLASS_BYTES, /* compared as bytes */
-  RECSORT_CLASS_STRUCT,
-  RECSORT_CLASS_ENUM,
-  RECSORT_CLASS_BITFIELD,
-  RECSORT_CLASS_WIDE, /* an integer of more than 64 bits; its value is RECSORT_VALUE_BYTES */
-  RECSORT_CLASS_TIME  /* a signed number of units since 1970; the least one is no time */
-} recsort_type_class;
-
-/* Which bits of a float are a NaN. */
-typedef enum recsort_nans {
-  RECSORT_NANS_IEEE = 0, /* the greatest exponent with a fraction; without one it is infinity */
-  RECSORT_NANS_ONES,     /* ones but for the sign; there is no infinity */
-  RECSORT_NANS_MINUS_0,  /* where -0 would be; there is no infinity and no -0 */
-  RECSORT_NANS_NONE      /* none; there is no infinity */
-} recsort_nans;
-
-/* What the library knows about a type. */
-typedef struct recsort_type_info {
-  const char *name; /* canonical, such as "float32" */
-  recsort_type_class type_class;
-  unsigned size;          /* bytes of a value; 0: depends on the field */
-  unsigned alignment;     /* in layout C; 0: depends on the field */
-  unsigned exponent_bits; /* floats; otherwise 0 */
-  unsigned fraction_bits; /* floats; otherwise 0 */
-  unsigned bits;          /* numbers: the low bits of their bytes that count; otherwise 0. A float
-                           * without a sign has no bit for it */
-  unsigned exponent_bias; /* floats; otherwise 0 */
-  recsort_nans nans;      /* floats */
-} recsort_type_info;
-
-/* Describes a type; a number that is not a recsort_type has class NONE and the name "unknown type".
- * Never NULL; lives as long as the library. Any thread. */
-RECSORT_API const recsort_type_info *recsort_type_describe(recsort_type type);
-
-/* The kind of a value says which member of the union holds it. */
-typedef enum recsort_value_kind {
-  RECSORT_VALUE_SIGNED,
-  RECSORT_VALUE_UNSIGNED, /* bool and bitfields too */
-  RECSORT_VALUE_REAL,
-  RECSORT_VALUE_BYTES /* char, cstring, bytes, uuid and the like, and integers of 128 bits in the
-                       * byte order of the field: points into the record */
-} recsort_value_kind;
-
-typedef struct recsort_value {
-  recsort_value_kind kind;
-  union {
-    int64_t i;
-    uint64_t u;
-    double real;
-    const unsigned char *bytes;
-  } as;
-  size_t size; /* of `bytes`; otherwise the bytes the value takes in the record */
-} recsort_value;
-
-/* Reads element `element` (0 if the field is not an array) of a field that is not a struct. `base`
- * is the address of the enclosing struct: the record, or for nested fields an element of the struct
- * field, at field->offset + element * field->size. Addresses may be unaligned. `size` is
- * sizeof(recsort_value). Any thread. */
-RECSORT_API void recsort_field_get(const recsort_field_desc *field, const void *base,
-                                   size_t element, recsort_value *value, size_t size);
-/* Writes a value to the same place. A value of the wrong kind, or one that does not fit, is
- * truncated to the field's bits; a real is rounded to nearest even; bytes that are too short are
- * padded with NUL. */
-RECSORT_API void recsort_field_set(const recsort_field_desc *field, void *base, size_t element,
-                                   const recsort_value *value, size_t size);
 
 /* ---- Options -------------------------------------------------------------------------------
  *
