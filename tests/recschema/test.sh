@@ -204,7 +204,7 @@ refuse 'unknown option' --from-nothing
 refuse 'needs a value' --struct
 refuse 'No such file' --emit-header -s none.yaml
 printf 'struct wide { char bytes[3000000000]; };' > wide.h
-refuse '3000000000' --from-header wide.h --struct wide
+refuse 'field "bytes": it ends beyond the 2147483647 bytes' --from-header wide.h --struct wide
 printf 'struct {' > broken.h
 "$recschema" --from-header broken.h --struct point 2> said && fail 'broken.h compiles'
 tail -n 1 said | grep -q "^recschema: broken.h: $cc did not compile it"
