@@ -4,6 +4,11 @@
 
 #if defined(__x86_64__) && !defined(RS_NO_AVX)
 #define RS_HAS_AVX
+#include <immintrin.h>
+#ifdef _MSC_VER /* clang-cl leaves these out if no option asks for AVX */
+#include <avxintrin.h>
+#include <avx2intrin.h>
+#endif
 #endif
 
 #endif

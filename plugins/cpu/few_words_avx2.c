@@ -13,7 +13,6 @@
 #include "cpu/few_words.h"
 
 #ifdef RS_HAS_AVX
-#include <immintrin.h>
 #include <string.h>
 
 #include "runs/kernels.h"

@@ -16,8 +16,6 @@
 #include "runs/kernels.h"
 
 #ifdef RS_HAS_AVX
-#include <immintrin.h>
-
 #define AVX __attribute__((target("avx")))
 #define AVX_INLINE __attribute__((target("avx"), always_inline)) static inline
 

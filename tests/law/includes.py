@@ -106,7 +106,7 @@ PORTABLE = ('core', 'plugins/runs', 'plugins/cpu')
 PLATFORM = 'core/base/platform'
 EXPORTS = {'core/include/recsort/recsort.h', 'core/include/recsort/plugin.h'}
 STANDARD = re.compile(r'(assert|errno|float|limits|locale|math|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|'
-                      r'stdio|stdlib|string|[ei]mmintrin)\.h$|[a-z_]+$')
+                      r'stdio|stdlib|string|[ei]mmintrin|avx2?intrin)\.h$|[a-z_]+$')
 SYSTEM_MACRO = re.compile(r'\b(_WIN(32|64)|__MINGW\w+|__(linux|unix|APPLE)__|_(GNU|DEFAULT|POSIX_C|XOPEN)_SOURCE)\b')
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
