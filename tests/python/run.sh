@@ -1,13 +1,14 @@
 #!/bin/sh
-# Usage: run.sh SOURCE-FOLDER BUILD-FOLDER STAND-IN PLUGIN
+# Usage: run.sh SOURCE-FOLDER BUILD-FOLDER STAND-IN PLUGIN CC BYTES
 # Builds the wheels of the Python package, marks the first one for other systems, as auditwheel allows
 # only if it needs no library but theirs, installs them where no compiler is in reach, and tests the
 # package with the newest NumPy and with NumPy 1.26. The second wheel gets a plugin that works with
 # the stand-in for the CUDA runtime; both wheels together are tested with arrays on a device. If
 # RECSORT_PYTHON_EXAMPLES is set, each test takes so many random arrays, others each time, and the
-# type hints are checked; without it, a few, always the same.
+# type hints are checked; without it, a few, always the same. BYTES is the program of
+# tests/amalgamation, by whose output the wheel's library sorts as others do.
 set -eu
-source=$1 build=$2 standin=$3 plugin=$4 tests=$1/tests/python
+source=$1 build=$2 standin=$3 plugin=$4 cc=$5 bytes=$6 tests=$1/tests/python
 export PYTHONDONTWRITEBYTECODE=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 export RECSORT_SCHEMAS="$source/schemas" RECSORT_HEADER="$source/core/include/recsort/recsort.h"
 export PIP_CACHE_DIR="$build/../pip"
@@ -33,6 +34,10 @@ install numpy hypothesis pytest pyarrow pandas polars duckdb ml_dtypes
 install --target numpy-oldest "numpy==$oldest*"
 wait $!
 install --no-deps wheels/recsort-*-py3-none-manylinux_*.whl
+
+library=$(echo "$build"/clean/lib/python3*/site-packages/recsort/librecsort*.so)
+$cc -o bytes "-I$source/core/include" "$source/tests/amalgamation/bytes.c" "$library" "-Wl,-rpath,${library%/*}"
+"$source/tests/amalgamation/same.sh" "$source/schemas" "$bytes" "$build/bytes"
 
 install --no-deps --target both wheels/*.whl
 device() { RECSORT_STANDIN=$standin STANDIN_PLAN='0 0 0 268435456 3' check "$build/both" "$tests/test_device.py" ''; }
