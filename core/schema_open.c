@@ -1,6 +1,6 @@
 /* schema_open.c - the public functions that make and read schemas: text is parsed to a description,
  * which is laid out. */
-#include "recsort/recsort_file.h"
+#include "recsort/tools.h"
 
 #include <string.h>
 

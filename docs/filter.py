@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 root, path = (Path(name).resolve() for name in sys.argv[1:])
-HEADERS = [root / 'core/include/recsort' / name for name in ('recsort.h', 'job.h', 'recsort_file.h', 'partition.h')]
+HEADERS = [root / 'core/include/recsort' / name for name in ('recsort.h', 'job.h', 'tools.h', 'partition.h')]
 NAMES = {name for file in HEADERS for match in re.findall(r'^RECSORT_API\b[^;(]*?(\w+)\(|^\} (\w+);$', file.read_text(), re.M)
          for name in match if name}
 PAGES = [*root.glob('*.md'), *root.glob('docs/*.md'), *root.glob('tools/results/*.md')]

@@ -3,8 +3,8 @@
 
 Usage: manual.py SOURCE-FOLDER VERSION OUTPUT-FOLDER
 
-    man3/recsort.3, man3/recsort_job.3, man3/recsort_file.3, man3/recsort_partition.3
-                                             what recsort.h, job.h, recsort_file.h and partition.h say,
+    man3/recsort.3, man3/recsort_job.3, man3/recsort_tools.3, man3/recsort_partition.3
+                                             what recsort.h, job.h, tools.h and partition.h say,
                                              with a list of the functions
     man3/FUNCTION.3                          what the header says about that function and its structs
     man5/recsort-schema.5                    docs/schema.md
@@ -160,8 +160,8 @@ class Header:
                     yield from self.type(kind)
         yield '.SH OTHER HEADERS'
         yield from man('`recsort.hpp` sorts C++ structs without a schema. `job.h`, which `recsort.h` includes, has the '
-                       'struct for all that can be asked for: `recsort_job`(3). `recsort_file.h` is for programs that learn a schema at run time: '
-                       '`recsort_file`(3); `partition.h` is for sorts by several processes: `recsort_partition`(3). '
+                       'struct for all that can be asked for: `recsort_job`(3). `tools.h` is for commands, converters and bindings: '
+                       '`recsort_tools`(3); `partition.h` is for sorts by several processes: `recsort_partition`(3). '
                        '`plugin.h` is for authors of plugins.')
 
     def type(self, name):
@@ -203,7 +203,7 @@ def see(*pages):
 def main():
     headers = {'recsort': Header(root / 'core/include/recsort/recsort.h'),
                'recsort_job': Header(root / 'core/include/recsort/job.h'),
-               'recsort_file': Header(root / 'core/include/recsort/recsort_file.h'),
+               'recsort_tools': Header(root / 'core/include/recsort/tools.h'),
                'recsort_partition': Header(root / 'core/include/recsort/partition.h')}
     for page, header in headers.items():
         other = [name for name in headers if name != page]

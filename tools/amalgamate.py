@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 INCLUDE_FOLDERS = ('core/include', 'core', 'plugins')
-PUBLIC = ('recsort/recsort.h', 'recsort/recsort_file.h', 'recsort/partition.h')
+PUBLIC = ('recsort/recsort.h', 'recsort/tools.h', 'recsort/partition.h')
 # The first that matches says when a source is compiled; the last of these sources come last, as
 # the headers of a system define macros with names such as `near`.
 WHEN = (
@@ -409,7 +409,7 @@ def cpp_header(root, version):
     opening, closing = 'namespace recsort\n{\n', '} // namespace recsort\n'
     if text.count(opening) != 1 or text.count(closing) != 1:
         raise SystemExit('recsort.hpp: it is not in one namespace recsort')
-    text = text.replace('#include "recsort/recsort_file.h"', '#include "recsort.h"')
+    text = text.replace('#include "recsort/tools.h"', '#include "recsort.h"')
     text = text.replace(opening, opening + CPP_PREFIX).replace(
         closing, '#ifdef RECSORT_PREFIX\n}\n#endif\n' + closing)
     return title(root, version, 'recsort.hpp', 'recsort.h for C++17') + text

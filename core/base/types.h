@@ -3,7 +3,7 @@
 #ifndef RS_BASE_TYPES_H
 #define RS_BASE_TYPES_H
 
-#include "recsort/recsort_file.h"
+#include "recsort/tools.h"
 
 typedef struct rs_type {
   recsort_type_info info;

@@ -6,7 +6,7 @@
 #ifndef RS_LAYOUT_LAYOUT_H
 #define RS_LAYOUT_LAYOUT_H
 
-#include "recsort/recsort_file.h"
+#include "recsort/tools.h"
 
 #include "base/error.h"
 #include "base/memory.h"

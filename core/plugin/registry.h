@@ -12,6 +12,7 @@
 #include "recsort/team.h"
 #include "plugin/builtin.h"
 #include "recsort/plugin.h"
+#include "recsort/tools.h"
 
 /* An open plugin with a chosen algorithm. */
 typedef struct rs_plugin_instance {

@@ -2,7 +2,7 @@
 #ifndef RS_SCHEMA_PLACES_H
 #define RS_SCHEMA_PLACES_H
 
-#include "recsort/recsort_file.h"
+#include "recsort/tools.h"
 
 #include "schema/reader.h"
 

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "recsort/recsort_file.h"
+#include "recsort/tools.h"
 
 /* True if a description has a place whose kind is in [first, last]. */
 bool rs_has_place(const recsort_schema_desc *desc, recsort_place_kind first,

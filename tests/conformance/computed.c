@@ -7,7 +7,7 @@
 
 #include "conformance.h"
 #include "recsort/key_interpreter.h"
-#include "recsort/recsort_file.h"
+#include "recsort/tools.h"
 #include "support/columns.h"
 #include "support/jobs.h"
 #include "support/random.h"

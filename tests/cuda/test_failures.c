@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "recsort/recsort.h"
+#include "recsort/tools.h"
 #include "standin.h"
 #include "support/failing_allocator.h"
 #include "support/jobs.h"

@@ -29,7 +29,7 @@ def output_of(*command, **kind):
 
 
 # Pages about a header.
-OVERVIEWS = ('recsort', 'recsort_job', 'recsort_file', 'recsort_partition')
+OVERVIEWS = ('recsort', 'recsort_job', 'recsort_tools', 'recsort_partition')
 
 
 @functools.cache
@@ -61,7 +61,7 @@ def the_headers_are_in_them():
     """Each type, member and constant, and each word of the comments, whatever the line breaks."""
     text = ' '.join(shown(page) for page in sorted(pages.glob('man3/*.3')))
     words = set(re.findall(r'\w+', text.lower()))
-    for name in ('recsort.h', 'job.h', 'recsort_file.h', 'partition.h'):
+    for name in ('recsort.h', 'job.h', 'tools.h', 'partition.h'):
         header = (root / 'core/include/recsort' / name).read_text()
         header = re.sub(r'^(#(?!define RECSORT_\w+ [^_])(?:.*\\\n)*.*|extern.*)', '', header, flags=re.M)
         lacking = set(re.findall(r'\w+', header.lower())) - words - {'recsort_api'}

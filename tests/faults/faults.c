@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recsort/recsort.h"
+#include "recsort/tools.h"
 #include "support/failing_allocator.h"
 #include "support/jobs.h"
 

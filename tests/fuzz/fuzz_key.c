@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "recsort/recsort_file.h"
+#include "recsort/tools.h"
 #include "support/oracle.h"
 
 enum { CHOICES = 4, MOST_BYTES = 40 };

@@ -16,7 +16,7 @@ SLABS = ('core', 'plugins', 'tools')
 
 PUBLIC = 'recsort/recsort.h'
 JOB = 'recsort/job.h'
-FILE = 'recsort/recsort_file.h'
+TOOLS = 'recsort/tools.h'
 PARTITION = 'recsort/partition.h'
 MPI = 'recsort/mpi.h'
 ABI = 'recsort/plugin.h'
@@ -35,15 +35,15 @@ DEVICE_GROUND = ['cuda/decision.cuh', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/pl
 # that has none. A file may have a key too.
 LAW = {
     'core/include': [JOB, ABI, KEYS, COMPUTED],
-    'core/base': [PUBLIC, FILE, TEAM, 'base/platform/'],
+    'core/base': [PUBLIC, TOOLS, TEAM, 'base/platform/'],
     'core/base/platform': ['base/platform/'],
-    'core/schema': [PUBLIC, FILE, 'base/'],
-    'core/layout': [PUBLIC, FILE, 'base/', 'schema/'],
+    'core/schema': [PUBLIC, TOOLS, 'base/'],
+    'core/layout': [PUBLIC, TOOLS, 'base/', 'schema/'],
     'core/plan': [PUBLIC, ABI, COMPUTED, 'base/', 'layout/'],
     'core/key': [PUBLIC, ABI, KEYS, TEAM, 'base/', 'plan/'],
-    'core/plugin': [PUBLIC, ABI, TEAM, 'base/'],
+    'core/plugin': [PUBLIC, TOOLS, ABI, TEAM, 'base/'],
     'core/permute': [PUBLIC, TEAM, 'base/'],
-    'core': [PUBLIC, FILE, PARTITION, ABI, HASH, 'base/', 'schema/', 'layout/', 'plan/', 'key/', 'plugin/', 'permute/'],
+    'core': [PUBLIC, TOOLS, PARTITION, ABI, HASH, 'base/', 'schema/', 'layout/', 'plan/', 'key/', 'plugin/', 'permute/'],
     'plugins': ['plugin/builtin.h', 'cpu/cpu_plugin.h'],
     'plugins/runs': [ABI, TEAM, 'plugin/builtin.h', *GROUND],
     'plugins/cpu': [ABI, TEAM, 'base/platform/clock.h', 'plugin/builtin.h', *GROUND, 'runs/kernels.h', 'runs/merge.h', 'runs/pair.h'],
@@ -66,17 +66,17 @@ LAW = {
     'plugins/cuda/merge': ['cuda/algorithms.h', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/plan.h', 'cuda/runs.cuh',
                            'cuda/key_words.h', 'cuda/records/record_units.h', 'cuda/sort/sample/sample.h', 'gpu/device_merge.h',
                            'gpu/device_shards.h', 'gpu/device_sort.h'],
-    'tools': [PUBLIC, FILE, 'support/'],
-    'tools/bench': [PUBLIC],
+    'tools': [PUBLIC, TOOLS, 'support/'],
+    'tools/bench': [PUBLIC, TOOLS],
     'tools/bench/gpu': [PUBLIC],
     'tools/bench/mpi': [PUBLIC, MPI],
     'tools/recsort/page': [PUBLIC, 'support/', 'recsort/options.h'],
-    'tools/recschema': [PUBLIC, FILE, 'support/', 'recschema/dwarf/'],
+    'tools/recschema': [PUBLIC, TOOLS, 'support/', 'recschema/dwarf/'],
     'tools/recschema/dwarf': [PUBLIC, 'support/'],
     'tools/mpi': [PUBLIC, PARTITION, MPI],
     'tools/recsort-mpi': [PUBLIC, MPI, 'support/', 'recsort/cli_job.h', 'recsort/names.h'],
-    'tools/support': [PUBLIC, FILE],
-    'core/include/recsort/recsort.hpp': [PUBLIC, FILE],
+    'tools/support': [PUBLIC, TOOLS],
+    'core/include/recsort/recsort.hpp': [PUBLIC, TOOLS],
 }
 
 # Folders whose files are in an order, that of the steps of a sort: a file may include only those above it.

@@ -31,7 +31,7 @@ def test_every_type_of_the_header_is_known():
 
 def test_structs_and_constants_are_those_of_the_header(tmp_path):
     lines = ['#include <stddef.h>']
-    lines += [f'#include "{HEADER.with_name(name)}"' for name in ('recsort_file.h', 'partition.h')]
+    lines += [f'#include "{HEADER.with_name(name)}"' for name in ('tools.h', 'partition.h')]
     checks = [(f'RECSORT_{name.upper()} ==', number) for name, number in _library.TYPE.items()]
     checks += [
         ('RECSORT_INVALID_ARGUMENT ==', _library.INVALID_ARGUMENT),

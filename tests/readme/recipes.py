@@ -96,7 +96,7 @@ def calls_of_1_0():
     page = (source / 'docs/from-0.1.md').read_text()
     Path('moved.c').write_text(MOVED % re.findall(r'```c\n(.*?)```', page, re.S)[1])
     assert compiled(cc, ['-std=c11'], ['moved.c']) == ['bdeac', '1', '4', '0']
-    headers = ''.join((source / 'core/include/recsort' / name).read_text() for name in ('recsort.h', 'job.h', 'recsort_file.h'))
+    headers = ''.join((source / 'core/include/recsort' / name).read_text() for name in ('recsort.h', 'job.h', 'tools.h'))
     now = ' '.join(re.findall(r'^\| .*? \| (.*) \|$', page, re.M))
     for name in re.findall(r'recsort_\w+(?=[`(])', now):
         assert re.search(rf'\b{name}[;(]', headers), name

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "recsort/recsort_file.h"
+#include "recsort/tools.h"
 
 static inline bool same_texts(const char *a, const char *b)
 {

@@ -2,7 +2,7 @@
 #ifndef RS_TESTS_TOLD_H
 #define RS_TESTS_TOLD_H
 
-#include "recsort/recsort_file.h"
+#include "recsort/tools.h"
 
 static inline recsort_stats stats_of(const recsort_sorter *sorter)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recsort/recsort.h"
+#include "recsort/tools.h"
 #include "support/jobs.h"
 #include "support/told.h"
 

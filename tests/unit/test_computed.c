@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "recsort/key_interpreter.h"
-#include "recsort/recsort.h"
+#include "recsort/tools.h"
 #include "support/failing_allocator.h"
 #include "support/jobs.h"
 #include "support/native.h"

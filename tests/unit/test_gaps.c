@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recsort/recsort.h"
+#include "recsort/tools.h"
 
 #include "support/told.h"
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recsort/recsort_file.h"
+#include "recsort/tools.h"
 #include "support/failing_allocator.h"
 #include "support/native.h"
 #include "support/open.h"

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "layout/layout.h"
-#include "recsort/recsort_file.h"
+#include "recsort/tools.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 #define ANYWHERE .offset = RECSORT_NO_OFFSET

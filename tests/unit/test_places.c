@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "recsort/recsort_file.h"
+#include "recsort/tools.h"
 #include "support/open.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])

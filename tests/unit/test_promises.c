@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "recsort/recsort_file.h"
+#include "recsort/tools.h"
 #include "support/failing_allocator.h"
 #include "support/jobs.h"
 #include "support/native.h"

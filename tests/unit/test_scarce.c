@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/platform/libraries.h"
-#include "recsort/recsort.h"
+#include "recsort/tools.h"
 #include "support/failing_allocator.h"
 
 enum { PIECE = 4096, STEP = 16, MOST = PIECE + PIECE / 2 };

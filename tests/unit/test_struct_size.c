@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recsort/recsort_file.h"
+#include "recsort/tools.h"
 #include "support/told.h"
 
 /* ---- The version ---- */

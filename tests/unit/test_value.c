@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "recsort/recsort_file.h"
+#include "recsort/tools.h"
 #include "support/oracle.h"
 #include "support/told.h"
 

@@ -8,7 +8,7 @@
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
 
-#include "recsort/recsort.h"
+#include "recsort/tools.h"
 
 #include "support/told.h"
 

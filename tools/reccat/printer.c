@@ -7,7 +7,7 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "recsort/recsort_file.h"
+#include "recsort/tools.h"
 
 enum { MOST_COLUMNS = 32, NUMBER_COLUMNS = 12, NUMBER_TEXT = 40 };
 

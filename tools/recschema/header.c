@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "recsort/recsort_file.h"
+#include "recsort/tools.h"
 
 /* A field and the structs around it; the outermost is first printed. */
 typedef struct place {

@@ -1,6 +1,8 @@
 /* cli_job.c - see cli_job.h. */
 #include "cli_job.h"
 
+#include "recsort/tools.h"
+
 #include "support/memory.h"
 #include "support/message.h"
 

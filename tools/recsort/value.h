@@ -2,7 +2,7 @@
 #ifndef RECSORT_VALUE_H
 #define RECSORT_VALUE_H
 
-#include "recsort/recsort_file.h"
+#include "recsort/tools.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@ Usage: size.py COMMIT...      writes a table: a row for each measure, a column f
 
 Lines are those of sources, with comments and blank lines. A function is one that a public header exports; a type is a
 struct, union, enum or function type that such a header defines. plugin.h and the headers that it needs are for authors
-of plugins, so they are not counted; and recsort_file.h is for programs that learn a schema at run time, so it is not either.
+of plugins, so they are not counted; and tools.h is for commands, converters and bindings, so it is not either.
 """
 import re
 import subprocess
@@ -13,7 +13,7 @@ import sys
 
 SOURCE = re.compile(r'\.(c|h|cu|cuh|cpp|hpp|inc)$')
 PUBLIC = re.compile(r'(core|tools/mpi)/include/recsort/\w+\.h$')
-APART = re.compile(r'/(plugin|team|key_interpreter|computed_key|record_hash|recsort_file)\.h$')
+APART = re.compile(r'/(plugin|team|key_interpreter|computed_key|record_hash|tools)\.h$')
 BENCH = re.compile(r'bench|headbench|/results/')
 
 

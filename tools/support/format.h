@@ -3,7 +3,7 @@
 #ifndef TOOL_FORMAT_H
 #define TOOL_FORMAT_H
 
-#include "recsort/recsort_file.h"
+#include "recsort/tools.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
 #ifndef TOOL_TEXT_H
 #define TOOL_TEXT_H
 
-#include "recsort/recsort_file.h"
+#include "recsort/tools.h"
 
 enum { TOOL_NUMBER_TEXT = 64 }; /* space for the text of any number or time, and a NUL */
 

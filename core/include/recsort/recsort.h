@@ -459,7 +459,7 @@ typedef struct recsort_schema_desc {
   const recsort_computed_desc *computed;
   size_t computed_count;
   uint64_t count;                          /* records of a file; 0: as many as its size allows */
-  const struct recsort_place_desc *places; /* what a file says itself: see recsort_file.h */
+  const struct recsort_place_desc *places; /* what a file says itself: see tools.h */
   size_t place_count;
   uint32_t pad_to;  /* padding follows the records, up to a multiple of so many bytes of the file;
                      * 0: none */
@@ -547,8 +547,8 @@ RECSORT_API const recsort_schema_desc *recsort_schema_describe(const recsort_sch
  *    have, the others are loaded by recsort_sorter_create.) A plugin that fails in use is replaced
  *    by the next best one, and recsort_stats.fallback says so. The sorter does not use it again,
  *    even if the cause has passed, such as a brief shortage of memory; a new sorter does.
- *  - recsort_plugins_find lists the options of a plugin. An option that the plugin does not
- *    have, or a wrong value, is an error if you named the plugin; with "auto" the plugin is not
+ *  - recsort_plugins_find (tools.h) lists the options of a plugin. An option that the plugin does
+ * not have, or a wrong value, is an error if you named the plugin; with "auto" the plugin is not
  *    used, and recsort_stats.fallback says so.
  *  - The CUDA plugin sorts on the device that is current in the thread that opens it, or on the one
  *    whose number the option `device` gives. If the current context is one of that device, it is
@@ -592,23 +592,6 @@ typedef struct recsort_options {
 
 /* ---- What the sorter does and did ------------------------------------------------------------ */
 
-/* One key of the plan. It takes `bits` bits of the encoded key, from bit `shift` up. The field of a
- * computed value is NULL. A key is a whole array if its field is one and its path does not end
- * in an index. */
-typedef struct recsort_key_info {
-  const char *path;
-  const recsort_field_desc *field;
-  recsort_order order;
-  recsort_nan nan;
-  unsigned bits;
-  unsigned shift;
-} recsort_key_info;
-
-/* Describes key number `key`, from 0, of the plan: fills in `info`, of `size` bytes; its `path` is
- * NULL if there are no more. The strings and the field live as long as the sorter. */
-RECSORT_API void recsort_sorter_get_key(const recsort_sorter *sorter, size_t key,
-                                        recsort_key_info *info, size_t size);
-
 /* Sets the point of all keys that are distances from the point named `name`, for the calls that
  * follow: `count` finite values, one for each coordinate. Before that, a call that makes such keys
  * is refused. The permutation that the sorter keeps stays as it is. Errors: INVALID_ARGUMENT (also:
@@ -624,12 +607,6 @@ RECSORT_API recsort_status recsort_sorter_set_parameter(recsort_sorter *sorter, 
 RECSORT_API recsort_status recsort_sorter_bind_parameter(recsort_sorter *sorter, const char *name,
                                                          const double *values, size_t count,
                                                          recsort_error *error);
-
-/* The name of parameter `number`, from 0, of the sorter's keys; NULL: there are no more. A name
- * that several keys have comes as often. `count` becomes the number of its values and `is_set`
- * whether it has any; both may be NULL. The name lives as long as the sorter. */
-RECSORT_API const char *recsort_sorter_get_parameter(const recsort_sorter *sorter, size_t number,
-                                                     size_t *count, bool *is_set);
 
 /* Figures of the last sorting call, and the choices for the next one. The strings live as long as
  * the sorter. Seconds are wall-clock time. */
@@ -737,39 +714,6 @@ RECSORT_API recsort_status recsort_encode(recsort_sorter *sorter, const void *re
 /* Compares two encoded keys: returns less than, equal to or greater than 0 if `a` is less than,
  * equal to or greater than `b`. */
 RECSORT_API int recsort_key_compare(const recsort_sorter *sorter, const void *a, const void *b);
-
-/* ---- Plugins ------------------------------------------------------------------------------ */
-
-/* One plugin that was found, whether it can be used or not. */
-typedef struct recsort_plugin_info {
-  const struct recsort_plugin_info *next; /* NULL: there are no more */
-  const char *name;              /* NAME of librecsort_NAME.so (.dll) if it could not be loaded */
-  const char *path;              /* NULL: linked in */
-  const char *version;           /* NULL if it could not be loaded */
-  const char *description;       /* NULL if it could not be loaded */
-  unsigned score;                /* 0: refused */
-  const char *reason;            /* why it was refused; NULL if it was not */
-  const char *const *algorithms; /* names, the default first */
-  const char *const *algorithm_texts;
-  size_t algorithm_count;
-  const char *const *options; /* names, for recsort_options.plugin_options */
-  const char *const *option_texts;
-  size_t option_count;
-} recsort_plugin_info;
-
-/* Loads every plugin that can be found, and makes `*plugins` the first of a list of them, best
- * score first: those linked in, those in the plugin folder, and those in the folders of the
- * environment variable RECSORT_PLUGIN_PATH (absolute paths, separated by colons, on Windows by
- * semicolons; ignored in a process with raised privileges). The plugin folder is "recsort" beside
- * the file of the shared library. If there is no such folder, or the program links the static
- * library, it is "recsort" in the library folder of the installation that the build was configured
- * for. You own the list. A sorter loads what it needs by itself. Errors: OUT_OF_MEMORY,
- * INVALID_ARGUMENT. Any thread. */
-RECSORT_API recsort_status recsort_plugins_find(const recsort_allocator *allocator,
-                                                const recsort_plugin_info **plugins,
-                                                recsort_error *error);
-/* Frees a list, with all that its elements point to, and unloads its plugins; NULL is allowed. */
-RECSORT_API void recsort_plugins_destroy(const recsort_plugin_info *plugins);
 
 /* ---- Version ------------------------------------------------------------------------------- */
 

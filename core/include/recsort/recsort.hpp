@@ -20,7 +20,7 @@
 #ifndef RECSORT_RECSORT_HPP
 #define RECSORT_RECSORT_HPP
 
-#include "recsort/recsort_file.h"
+#include "recsort/tools.h"
 
 #include <array>
 #include <cstddef>

@@ -1,7 +1,7 @@
 /* Prints the plugins that the library finds, with their files. */
 #include <stdio.h>
 
-#include <recsort/recsort.h>
+#include <recsort/tools.h>
 
 int main(void)
 {

@@ -2,7 +2,7 @@
 // the result. recbench starts it (serve.h).
 #include "commit.h"
 #include "packed.h"
-#include "recsort/recsort.h"
+#include "recsort/tools.h"
 #include "serve.h"
 
 #include <atomic>

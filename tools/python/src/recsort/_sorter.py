@@ -373,7 +373,8 @@ def key_descs(keys: Keys, schema: Schema) -> Any:
         return None
     names = names_of(keys)
     descs = (lib.KeyDesc * len(names))()
-    fields = [field.name.decode() for field in schema._fields()]
+    desc = schema._desc()
+    fields = [field.name.decode() for field in desc.fields[: desc.field_count]]
     for name, desc in zip(names, descs):
         # "-x" is the name of a field where there is one.
         named = any(re.match(re.escape(field) + r'($|[.[])', name) for field in fields)

@@ -28,7 +28,7 @@ import numpy as np
 from ._keys import Array, DType, Keys, dtype_from, names_of
 from ._library import RecsortError
 from ._partition import Partitioner
-from ._schema import Schema
+from ._schema import Schema, file_of_schema
 from ._sorter import Sorter
 
 try:
@@ -389,7 +389,7 @@ def sort_files(
     a task whose process or machine was lost; if that fails too often its own error is raised.
     """
     paths = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
-    if isinstance(records, Schema) and records._file():
+    if isinstance(records, Schema) and file_of_schema(records._desc()):
         raise RecsortError('files with a header or a trailer are not sorted on a cluster')
     job = job_of(records, keys, reverse, nan, cpus)
     size = job.sorter().dtype.itemsize

@@ -1,16 +1,11 @@
-/* recsort_file.h - types, values and files, for programs that learn a schema at run time.
+/* tools.h - what commands, converters and bindings ask of the library beside sorting.
  *
- * Commands, converters and bindings handle records that they know only by a schema. This header
- * says what the library knows about types, reads and writes values of fields, and says where the
- * records of a file are.
- *
- * A schema may say how many bytes of a file come before the first record and after the last one. It
- * may also have places: fields and lines of the file that say so, or say how many records there
- * are. The library reads no files. A program that reads them asks the schema for its places, and
- * passes the file's header to recsort_field_get. The conventions of recsort.h hold here too.
+ * Such programs learn a schema at run time. This header says what the library knows about types,
+ * keys and plugins, reads and writes values of fields, and says where the records of a file are.
+ * The conventions of recsort.h hold here too.
  */
-#ifndef RECSORT_RECSORT_FILE_H
-#define RECSORT_RECSORT_FILE_H
+#ifndef RECSORT_TOOLS_H
+#define RECSORT_TOOLS_H
 
 #include "recsort.h"
 
@@ -96,7 +91,37 @@ RECSORT_API void recsort_field_get(const recsort_field_desc *field, const void *
 RECSORT_API void recsort_field_set(const recsort_field_desc *field, void *base, size_t element,
                                    const recsort_value *value, size_t size);
 
-/* ---- Files ------------------------------------------------------------------------------------ */
+/* ---- Keys and parameters of a sorter ------------------------------------------------------- */
+
+/* One key of the plan. It takes `bits` bits of the encoded key, from bit `shift` up. The field of a
+ * computed value is NULL. A key is a whole array if its field is one and its path does not end
+ * in an index. */
+typedef struct recsort_key_info {
+  const char *path;
+  const recsort_field_desc *field;
+  recsort_order order;
+  recsort_nan nan;
+  unsigned bits;
+  unsigned shift;
+} recsort_key_info;
+
+/* Describes key number `key`, from 0, of the plan: fills in `info`, of `size` bytes; its `path` is
+ * NULL if there are no more. The strings and the field live as long as the sorter. */
+RECSORT_API void recsort_sorter_get_key(const recsort_sorter *sorter, size_t key,
+                                        recsort_key_info *info, size_t size);
+
+/* The name of parameter `number`, from 0, of the sorter's keys; NULL: there are no more. A name
+ * that several keys have comes as often. `count` becomes the number of its values and `is_set`
+ * whether it has any; both may be NULL. The name lives as long as the sorter. */
+RECSORT_API const char *recsort_sorter_get_parameter(const recsort_sorter *sorter, size_t number,
+                                                     size_t *count, bool *is_set);
+
+/* ---- Files -----------------------------------------------------------------------------------
+ *
+ * A schema may say how many bytes of a file come before the first record and after the last one. It
+ * may also have places: fields and lines of the file that say so, or say how many records there
+ * are. The library reads no files. A program that reads them asks the schema for its places, and
+ * passes the file's header to recsort_field_get. */
 
 /* A trailer of any size, for files whose number of records is known. */
 #define RECSORT_ANY_TRAILER UINT64_MAX
@@ -161,6 +186,39 @@ typedef struct recsort_place_desc {
  * take more), INVALID_ARGUMENT. */
 RECSORT_API recsort_status recsort_schema_set_record_size(recsort_schema *schema, size_t size,
                                                           recsort_error *error);
+
+/* ---- Plugins ------------------------------------------------------------------------------ */
+
+/* One plugin that was found, whether it can be used or not. */
+typedef struct recsort_plugin_info {
+  const struct recsort_plugin_info *next; /* NULL: there are no more */
+  const char *name;              /* NAME of librecsort_NAME.so (.dll) if it could not be loaded */
+  const char *path;              /* NULL: linked in */
+  const char *version;           /* NULL if it could not be loaded */
+  const char *description;       /* NULL if it could not be loaded */
+  unsigned score;                /* 0: refused */
+  const char *reason;            /* why it was refused; NULL if it was not */
+  const char *const *algorithms; /* names, the default first */
+  const char *const *algorithm_texts;
+  size_t algorithm_count;
+  const char *const *options; /* names, for recsort_options.plugin_options */
+  const char *const *option_texts;
+  size_t option_count;
+} recsort_plugin_info;
+
+/* Loads every plugin that can be found, and makes `*plugins` the first of a list of them, best
+ * score first: those linked in, those in the plugin folder, and those in the folders of the
+ * environment variable RECSORT_PLUGIN_PATH (absolute paths, separated by colons, on Windows by
+ * semicolons; ignored in a process with raised privileges). The plugin folder is "recsort" beside
+ * the file of the shared library. If there is no such folder, or the program links the static
+ * library, it is "recsort" in the library folder of the installation that the build was configured
+ * for. You own the list. A sorter loads what it needs by itself. Errors: OUT_OF_MEMORY,
+ * INVALID_ARGUMENT. Any thread. */
+RECSORT_API recsort_status recsort_plugins_find(const recsort_allocator *allocator,
+                                                const recsort_plugin_info **plugins,
+                                                recsort_error *error);
+/* Frees a list, with all that its elements point to, and unloads its plugins; NULL is allowed. */
+RECSORT_API void recsort_plugins_destroy(const recsort_plugin_info *plugins);
 
 #ifdef __cplusplus
 }
