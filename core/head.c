@@ -272,18 +272,16 @@ static recsort_status plan_selection(const recsort_sorter *sorter, const rs_call
   const size_t words = 1 + (key_size + 7) / 8;
   *s = (selection){.sorter = sorter, .count = count, .head = head, .words = words, .block = block};
   const size_t each = FEW * head > WORTH_A_THREAD ? FEW * head : WORTH_A_THREAD;
-  size_t slots;
   s->team = team_of_at_most(sorter->team, count / each);
   s->pieces = team_pieces(s->team);
   s->capacity = ROOM * head + block;
   s->key_bytes = round_up(block * key_size);
   s->order_bytes = round_up(head * sizeof(uint64_t));
-  if (!rs_multiply(s->capacity, words * sizeof(uint64_t), &s->slot_bytes) ||
-      !rs_add(s->slot_bytes, sizeof(candidates) + s->key_bytes, &s->slot_bytes) ||
-      !rs_round_up(s->slot_bytes, RS_BLOCK_ALIGNMENT, &s->slot_bytes) ||
-      !rs_multiply(s->team.threads, s->slot_bytes, &slots) || !rs_add(s->order_bytes, slots, bytes))
-    return rs_fail_memory(error, SIZE_MAX);
-  return RECSORT_OK;
+  s->slot_bytes = rs_round_up(
+      rs_sum(rs_product(s->capacity, words * sizeof(uint64_t)), sizeof(candidates) + s->key_bytes),
+      RS_BLOCK_ALIGNMENT);
+  *bytes = rs_sum(s->order_bytes, rs_product(s->team.threads, s->slot_bytes));
+  return *bytes < SIZE_MAX ? RECSORT_OK : rs_fail_memory(error, SIZE_MAX);
 }
 
 recsort_status rs_head_memory(const recsort_sorter *sorter, const rs_call *call, size_t *bytes,

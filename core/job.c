@@ -102,7 +102,6 @@ static recsort_status check_array(const recsort_sorter *sorter, const recsort_jo
                                   size_t number, recsort_error *error)
 {
   const recsort_array *const array = &job->arrays[number];
-  size_t bytes;
   if (array->element_size == 0 || (job->count && (!array->from || !array->to)))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT,
                    "arrays[%zu]: from and to must not be NULL, nor element_size 0", number);
@@ -110,7 +109,8 @@ static recsort_status check_array(const recsort_sorter *sorter, const recsort_jo
     return rs_fail(error, RECSORT_INVALID_ARGUMENT,
                    "arrays[%zu]: in place, the elements behind the first %zu would be lost", number,
                    job->head);
-  if (!rs_multiply(job->count, array->element_size, &bytes)) return rs_fail_memory(error, SIZE_MAX);
+  if (rs_product(job->count, array->element_size) == SIZE_MAX)
+    return rs_fail_memory(error, SIZE_MAX);
   if (sorter->on_device && array->element_size > MOST_ELEMENT)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT,
                    "arrays[%zu]: on a device elements have at most 8 MiB", number);
@@ -166,10 +166,10 @@ static recsort_status check_sizes(const recsort_sorter *sorter, const recsort_jo
 {
   const size_t record_size = (size_t)sorter->plan.program.record_size,
                key_size = sorter->plan.key_width / 8;
-  size_t widest = sizeof(uint64_t), bytes;
+  size_t widest = sizeof(uint64_t);
   if (record_size > widest) widest = record_size;
   if (key_size > widest) widest = key_size;
-  if (rs_multiply(count, widest, &bytes) && job->part_count <= SIZE_MAX / sizeof(uint64_t) - 2)
+  if (rs_product(count, widest) < SIZE_MAX && job->part_count <= SIZE_MAX / sizeof(uint64_t) - 2)
     return RECSORT_OK;
   return rs_fail_memory(error, SIZE_MAX);
 }
@@ -417,10 +417,10 @@ static recsort_status check_shards(const recsort_sorter *sorter, const recsort_j
   for (size_t j = 0; j < job_count; j++) {
     const recsort_status status = check_shard(sorter, &jobs[j], error);
     if (status) return in_job(j, status, error);
-    if (!rs_add(before, jobs[j].count, &before) ||
-        !rs_add(after, has_heads ? jobs[j].head : jobs[j].count, &after))
-      return rs_fail_memory(error, SIZE_MAX);
+    before = rs_sum(before, jobs[j].count);
+    after = rs_sum(after, has_heads ? jobs[j].head : jobs[j].count);
   }
+  if (before == SIZE_MAX) return rs_fail_memory(error, SIZE_MAX);
   if (before == after) return RECSORT_OK;
   return rs_fail(error, RECSORT_INVALID_ARGUMENT,
                  "the jobs have %zu records in all, but by their heads %zu after the sort", before,

@@ -88,24 +88,20 @@ static recsort_status plan_merge(recsort_sorter *sorter, const rs_call *call, me
 {
   recsort_error reported = {0};
   uint64_t work = 0;
-  size_t order, copy;
   const recsort_status status = rs_choice_merger(&sorter->choice, merger, error);
   if (status) return status;
   plan->job = job_of(sorter, call);
   const recsort_status planned =
       (*merger)->merge->work_size((*merger)->state, &plan->job, &work, &reported);
   if (planned) return rs_plugin_fail(*merger, planned, &reported, error);
+  const size_t order = place_of_order(call) ? 0 : plan->job.index_bits / 8;
   const size_t runs = call->job->part_count * sizeof(recsort_plugin_run);
-  if (work > SIZE_MAX - RS_BLOCK_ALIGNMENT ||
-      !rs_multiply(call->count, place_of_order(call) ? 0 : plan->job.index_bits / 8, &order) ||
-      !rs_round_up(order, RS_BLOCK_ALIGNMENT, &plan->runs) ||
-      !rs_add(plan->runs, runs, &plan->work) ||
-      !rs_round_up(plan->work, RS_BLOCK_ALIGNMENT, &plan->work) ||
-      !rs_add(plan->work, (size_t)work, &plan->size) || !rs_add(plan->runs, call->bytes, &copy) ||
-      !rs_add(copy, RS_BLOCK_ALIGNMENT, &copy) || plan->size > SIZE_MAX - RS_BLOCK_ALIGNMENT ||
-      copy > SIZE_MAX - RS_BLOCK_ALIGNMENT)
-    return rs_fail_memory(error, SIZE_MAX);
+  plan->runs = rs_round_up(rs_product(call->count, order), RS_BLOCK_ALIGNMENT);
+  plan->work = rs_round_up(rs_sum(plan->runs, runs), RS_BLOCK_ALIGNMENT);
+  plan->size = rs_sum(plan->work, work < SIZE_MAX ? (size_t)work : SIZE_MAX);
+  const size_t copy = rs_sum(rs_sum(plan->runs, call->bytes), RS_BLOCK_ALIGNMENT);
   if (call->in_place && !call->only_records && copy > plan->size) plan->size = copy;
+  if (plan->size > SIZE_MAX - RS_BLOCK_ALIGNMENT) return rs_fail_memory(error, SIZE_MAX);
   return RECSORT_OK;
 }
 

@@ -344,12 +344,10 @@ static recsort_status check_parts(const partitioning *p, const size_t *offsets,
 /* The places, and behind them the parts, in the sorter's block. */
 static recsort_status take_memory(recsort_sorter *sorter, partitioning *p, recsort_error *error)
 {
-  size_t places, parts, bytes;
-  if (!rs_multiply(p->splitter_count + 1, p->pieces * sizeof *p->places, &places) ||
-      !rs_multiply(p->m.count, sizeof *p->parts, &parts) || !rs_add(places, parts, &bytes))
-    return rs_fail_memory(error, SIZE_MAX);
+  const size_t places = rs_product(p->splitter_count + 1, p->pieces * sizeof *p->places);
   rs_sorter_begin(sorter, p->m.count);
-  const recsort_status status = rs_sorter_reserve(sorter, bytes, error);
+  const recsort_status status =
+      rs_sorter_reserve(sorter, rs_sum(places, rs_product(p->m.count, sizeof *p->parts)), error);
   if (status) return status;
   p->places = sorter->block;
   p->parts = (uint32_t *)(void *)((char *)sorter->block + places);

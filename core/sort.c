@@ -132,15 +132,19 @@ const void *recsort_sorter_permutation(const recsort_sorter *sorter, unsigned *i
 
 /* ---- The plan ---- */
 
+static size_t larger(size_t a, size_t b)
+{
+  return a > b ? a : b;
+}
+
 /* The plugin says where the keys go; this must be inside the memory that it asked for. */
 static recsort_status check_work(const recsort_sorter *sorter, const rs_block_plan *block,
                                  recsort_error *error)
 {
   const recsort_plugin_work *work = &block->work;
-  size_t keys;
   if (work->keys_offset % RS_BLOCK_ALIGNMENT == 0 && work->keys_offset <= work->bytes &&
-      rs_multiply((size_t)block->job.count, rs_key_size(&sorter->plan), &keys) &&
-      keys <= work->bytes - work->keys_offset)
+      rs_product((size_t)block->job.count, rs_key_size(&sorter->plan)) <=
+          work->bytes - work->keys_offset)
     return RECSORT_OK;
   return rs_fail(error, RECSORT_DEVICE_ERROR,
                  "plugin \"%s\": the memory it asks for does not hold the keys",
@@ -194,17 +198,14 @@ static recsort_status plan_anew(const recsort_sorter *sorter, size_t count, size
 {
   rs_plugin_instance *const instance = &sorter->choice.in_use->instance;
   recsort_error reported = {0};
-  size_t size;
   *block = (rs_block_plan){.copy_size = copy_size, .work = {.size = sizeof block->work}};
   const recsort_status within = plan_job(sorter, count, &block->job, error);
   if (within) return within;
   const recsort_status status =
       instance->plugin->work_size(instance->state, &block->job, &block->work, &reported);
   if (status) return rs_plugin_fail(instance, status, &reported, error);
-  if (!rs_multiply(count, block->job.index_bits / 8, &size) ||
-      !rs_round_up(size, RS_BLOCK_ALIGNMENT, &block->after) ||
-      !rs_add(block->after, copy_size > count ? copy_size : count, &size))
-    return rs_fail_memory(error, SIZE_MAX);
+  block->after = rs_round_up(rs_product(count, block->job.index_bits / 8), RS_BLOCK_ALIGNMENT);
+  const size_t size = rs_sum(block->after, larger(copy_size, count));
   uint64_t records = 0;
   block->takes_records = records_work(sorter, &block->job, copy_size > 0, &records);
   block->size = size > block->work.bytes ? size : (size_t)block->work.bytes;
@@ -271,11 +272,6 @@ static recsort_status take_spare(recsort_sorter *sorter, const rs_call *call, re
   return size == 0 || rs_sorter_spare(sorter, size) ? RECSORT_OK : rs_fail_memory(error, size);
 }
 
-static size_t larger(size_t a, size_t b)
-{
-  return a > b ? a : b;
-}
-
 recsort_status recsort_plan(recsort_sorter *sorter, const recsort_job *jobs, size_t job_count,
                             recsort_needs *needs, recsort_error *error)
 {
@@ -293,10 +289,9 @@ recsort_status recsort_plan(recsort_sorter *sorter, const recsort_job *jobs, siz
   const size_t spare = spare_for(sorter, &call);
   rs_call_close(sorter);
   if (status) return status;
-  size_t host;
-  if (!rs_add(larger(rs_sorter_block_bytes(block), sorter->allocation_size),
-              larger(spare, sorter->spare_size), &host))
-    return rs_fail_memory(error, SIZE_MAX);
+  const size_t host = rs_sum(larger(rs_sorter_block_bytes(block), sorter->allocation_size),
+                             larger(spare, sorter->spare_size));
+  if (host == SIZE_MAX) return rs_fail_memory(error, SIZE_MAX);
   needs->host = host;
   needs->device = 0;
   return RECSORT_OK;

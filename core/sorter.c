@@ -153,8 +153,8 @@ recsort_status rs_sorter_check(const recsort_sorter *sorter, const void *records
                    "the sorter is for records in a device's memory, which recsort_run sorts");
   if (!records && count)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "records must not be NULL");
-  if (!rs_multiply(count, (size_t)sorter->plan.program.record_size, bytes))
-    return rs_fail_memory(error, SIZE_MAX);
+  *bytes = rs_product(count, (size_t)sorter->plan.program.record_size);
+  if (*bytes == SIZE_MAX) return rs_fail_memory(error, SIZE_MAX);
   return rs_plan_check_parameters(&sorter->plan, error);
 }
 
@@ -169,7 +169,7 @@ recsort_status rs_sorter_set_columns(recsort_sorter *sorter, const recsort_colum
 
 size_t rs_sorter_block_bytes(size_t block_size)
 {
-  return block_size ? block_size + RS_BLOCK_ALIGNMENT - 1 : 0;
+  return block_size ? rs_sum(block_size, RS_BLOCK_ALIGNMENT - 1) : 0;
 }
 
 /* Frees the old block first: there may not be enough memory for two. */
@@ -278,14 +278,15 @@ size_t recsort_key_size(const recsort_sorter *sorter)
 recsort_status recsort_encode(recsort_sorter *sorter, const void *records, size_t count, void *keys,
                               recsort_error *error)
 {
-  size_t bytes = 0, key_bytes;
+  size_t bytes = 0;
   const recsort_status status = rs_sorter_check(sorter, records, count, &bytes, error);
   if (status) return status;
   const size_t key_size = rs_key_size(&sorter->plan);
   if (count && (!keys || (uintptr_t)keys % (key_size < 8 ? key_size : 8)))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT,
                    "keys must not be NULL, and aligned to 8 bytes, or 4 if they have 4");
-  if (!rs_multiply(count, key_size, &key_bytes)) return rs_fail_memory(error, SIZE_MAX);
+  const size_t key_bytes = rs_product(count, key_size);
+  if (key_bytes == SIZE_MAX) return rs_fail_memory(error, SIZE_MAX);
   if (rs_overlap(records, bytes, keys, key_bytes))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "records and keys overlap");
   return rs_key_encode(&sorter->plan, records, count, keys, sorter->team, 0, error);

@@ -1,4 +1,7 @@
-/* checked.h - arithmetic on sizes that reports overflow. */
+/* checked.h - arithmetic on sizes that may not fit.
+ *
+ * A size that does not fit is SIZE_MAX, which no memory has. What is computed from it is SIZE_MAX
+ * too, so one look at the end is enough. */
 #ifndef RS_BASE_CHECKED_H
 #define RS_BASE_CHECKED_H
 
@@ -6,30 +9,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Each returns false, and leaves `result` alone, if the result does not fit. */
-static inline bool rs_add(size_t a, size_t b, size_t *result)
+static inline size_t rs_sum(size_t a, size_t b)
 {
-  size_t sum;
-  if (__builtin_add_overflow(a, b, &sum)) return false;
-  *result = sum;
-  return true;
+  return a < SIZE_MAX - b ? a + b : SIZE_MAX;
 }
 
-static inline bool rs_multiply(size_t a, size_t b, size_t *result)
+static inline size_t rs_product(size_t a, size_t b)
 {
   size_t product;
-  if (__builtin_mul_overflow(a, b, &product)) return false;
-  *result = product;
-  return true;
+  return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
 }
 
 /* Rounds up to a multiple of `unit`, which is not 0. */
-static inline bool rs_round_up(size_t a, size_t unit, size_t *result)
+static inline size_t rs_round_up(size_t a, size_t unit)
 {
-  size_t sum;
-  if (!rs_add(a, unit - 1, &sum)) return false;
-  *result = sum - sum % unit;
-  return true;
+  const size_t sum = rs_sum(a, unit - 1);
+  return sum < SIZE_MAX ? sum - sum % unit : SIZE_MAX;
 }
 
 /* True if two arrays share a byte. An array of no bytes shares none. */

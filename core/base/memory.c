@@ -15,8 +15,8 @@ static void *library_allocate(void *context, size_t size)
   (void)context;
   const bool large = size >= (size_t)HUGE_PAGE;
   const size_t alignment = large ? (size_t)HUGE_PAGE : (size_t)BLOCK_ALIGNMENT;
-  size_t rounded;
-  if (!rs_round_up(size, alignment, &rounded)) return NULL;
+  const size_t rounded = rs_round_up(size, alignment);
+  if (rounded == SIZE_MAX) return NULL;
   void *memory = rs_aligned_allocate(alignment, rounded);
   if (memory && large) rs_advise_huge_pages(memory, rounded);
   return memory;
@@ -44,7 +44,7 @@ recsort_status rs_check_allocator(const recsort_allocator *allocator, recsort_er
 
 void *rs_allocate(const recsort_allocator *allocator, size_t size)
 {
-  return size ? allocator->allocate(allocator->context, size) : NULL;
+  return size && size < SIZE_MAX ? allocator->allocate(allocator->context, size) : NULL;
 }
 
 void rs_release(const recsort_allocator *allocator, void *memory, size_t size)
@@ -71,8 +71,7 @@ static size_t header_size(void)
 
 static struct rs_arena_block *add_block(rs_arena *arena, size_t wanted)
 {
-  size_t size;
-  if (!rs_add(wanted, header_size(), &size)) return NULL;
+  size_t size = rs_sum(wanted, header_size());
   if (size < ARENA_BLOCK) size = ARENA_BLOCK;
   if (size > ((size_t)RS_ARENA_MAX_MIB << 20) - arena->size) {
     arena->is_full = true;
@@ -87,10 +86,8 @@ static struct rs_arena_block *add_block(rs_arena *arena, size_t wanted)
 
 void *rs_arena_array(rs_arena *arena, size_t count, size_t size)
 {
-  size_t bytes;
   assert(size > 0);
-  if (!rs_multiply(count ? count : 1, size, &bytes)) return NULL;
-  if (!rs_round_up(bytes, alignof(max_align_t), &bytes)) return NULL;
+  const size_t bytes = rs_round_up(rs_product(count ? count : 1, size), alignof(max_align_t));
   struct rs_arena_block *block = arena->blocks;
   if (!block || block->size - block->used < bytes) block = add_block(arena, bytes);
   if (!block) return NULL;

@@ -332,9 +332,8 @@ static recsort_status find_offset(const builder *b, const frame *f, const recsor
     *offset = desc->offset;
     return RECSORT_OK;
   }
-  size_t place = f->extent.size;
-  if (layout == RECSORT_LAYOUT_C && !rs_round_up(place, alignment, &place))
-    return REFUSE(b, desc, "its offset overflows", RS_SHOWN(desc->name));
+  const size_t end = f->extent.size,
+               place = layout == RECSORT_LAYOUT_C ? rs_round_up(end, alignment) : end;
   if (given && desc->offset != place)
     return REFUSE(b, desc, "offset %zu does not agree with layout %s, which puts it at %zu",
                   RS_SHOWN(desc->name), desc->offset, layout == RECSORT_LAYOUT_C ? "c" : "packed",
@@ -346,11 +345,11 @@ static recsort_status find_offset(const builder *b, const frame *f, const recsor
 static recsort_status place_field(const builder *b, frame *f, const recsort_field_desc *desc,
                                   extent element, recsort_field_desc *field)
 {
-  size_t offset = 0, size, end;
+  size_t offset = 0;
   const recsort_status status = find_offset(b, f, desc, element.alignment, &offset);
   if (status) return status;
-  if (!rs_multiply(element.size, field->count ? field->count : 1, &size) ||
-      !rs_add(offset, size, &end) || end > RS_RECORD_MAX_BYTES)
+  const size_t end = rs_sum(offset, rs_product(element.size, field->count ? field->count : 1));
+  if (end > RS_RECORD_MAX_BYTES)
     return REFUSE(b, desc, "it ends beyond the %d bytes that a record may have",
                   RS_SHOWN(desc->name), RS_RECORD_MAX_BYTES);
   if (desc->size && desc->size != element.size)
@@ -433,7 +432,7 @@ static recsort_status lay_struct(const builder *b, frame *f)
     status = lay_field(b, f, i);
   if (!status && b->desc->layout == RECSORT_LAYOUT_EXPLICIT) status = check_overlaps(b, f);
   if (!status && b->desc->layout == RECSORT_LAYOUT_C)
-    (void)rs_round_up(f->extent.size, f->extent.alignment, &f->extent.size);
+    f->extent.size = rs_round_up(f->extent.size, f->extent.alignment);
   return status;
 }
 

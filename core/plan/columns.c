@@ -43,7 +43,6 @@ static bool reads(const recsort_key_step *step)
 static recsort_status check_column(const recsort_column *column, const rs_extent *field,
                                    size_t number, size_t count, recsort_error *error)
 {
-  size_t bytes;
   if (!field)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT,
                    "column %zu: no field of the record is \"%.64s\"", number,
@@ -59,7 +58,7 @@ static recsort_status check_column(const recsort_column *column, const rs_extent
     return rs_fail(error, RECSORT_INVALID_ARGUMENT,
                    "column %zu, \"%.64s\": the stride is %zu, but the field has %zu bytes", number,
                    field->name, column->stride, (size_t)field->size);
-  if (!rs_multiply(count, column->stride ? column->stride : (size_t)field->size, &bytes))
+  if (rs_product(count, column->stride ? column->stride : (size_t)field->size) == SIZE_MAX)
     return rs_fail_memory(error, SIZE_MAX);
   return RECSORT_OK;
 }

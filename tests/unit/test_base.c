@@ -15,20 +15,22 @@
 
 static void test_checked_sizes(void **state)
 {
-  size_t result = 7;
   (void)state;
-  assert_false(rs_add(SIZE_MAX, 1, &result));
-  assert_false(rs_multiply(SIZE_MAX / 2 + 1, 2, &result));
-  assert_false(rs_round_up(SIZE_MAX, 64, &result));
-  assert_false(rs_round_up(SIZE_MAX - 62, 64, &result));
-  assert_int_equal(result, 7);
-  assert_true(rs_add(SIZE_MAX - 1, 1, &result) && result == SIZE_MAX);
-  assert_true(rs_multiply(SIZE_MAX, 1, &result) && result == SIZE_MAX);
-  assert_true(rs_multiply(SIZE_MAX, 0, &result) && result == 0);
-  assert_true(rs_round_up(0, 64, &result) && result == 0);
-  assert_true(rs_round_up(1, 64, &result) && result == 64);
-  assert_true(rs_round_up(64, 64, &result) && result == 64);
-  assert_true(rs_round_up(65, 64, &result) && result == 128);
+  assert_true(rs_sum(SIZE_MAX - 2, 1) == SIZE_MAX - 1);
+  assert_true(rs_sum(SIZE_MAX - 1, 1) == SIZE_MAX);
+  assert_true(rs_sum(SIZE_MAX, 0) == SIZE_MAX);
+  assert_true(rs_sum(SIZE_MAX, SIZE_MAX) == SIZE_MAX);
+  assert_true(rs_product(SIZE_MAX / 2, 2) == SIZE_MAX - 1);
+  assert_true(rs_product(SIZE_MAX / 2 + 1, 2) == SIZE_MAX);
+  assert_true(rs_product(SIZE_MAX, 1) == SIZE_MAX);
+  assert_true(rs_product(SIZE_MAX, 0) == 0);
+  assert_true(rs_round_up(0, 64) == 0);
+  assert_true(rs_round_up(1, 64) == 64);
+  assert_true(rs_round_up(64, 64) == 64);
+  assert_true(rs_round_up(65, 64) == 128);
+  assert_true(rs_round_up(SIZE_MAX - 127, 64) == SIZE_MAX - 127);
+  assert_true(rs_round_up(SIZE_MAX - 62, 64) == SIZE_MAX);
+  assert_true(rs_round_up(SIZE_MAX, 64) == SIZE_MAX);
 }
 
 static void test_messages(void **state)
