@@ -88,6 +88,7 @@ void *rs_arena_array(rs_arena *arena, size_t count, size_t size)
 {
   assert(size > 0);
   const size_t bytes = rs_round_up(rs_product(count ? count : 1, size), alignof(max_align_t));
+  if (bytes == SIZE_MAX) return NULL;
   struct rs_arena_block *block = arena->blocks;
   if (!block || block->size - block->used < bytes) block = add_block(arena, bytes);
   if (!block) return NULL;
