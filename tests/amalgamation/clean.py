@@ -100,7 +100,17 @@ def build_and_run(command, sources):
         return subprocess.run(['./a.out'], check=True, cwd=folder, stdout=subprocess.PIPE, text=True).stdout
 
 
+def made_by_the_page():
+    """The commands that make the three files, but with a build folder that is not in the source folder."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = re.sub('(-B|--build) build', rf'\1 {folder}', block(page, 'sh'))
+        subprocess.run(['sh', '-euc', command], check=True, cwd=source, stdout=subprocess.DEVNULL, env=dict(os.environ, CC=cc))
+        for name in ('recsort.h', 'recsort.c', 'recsort.hpp'):
+            assert (Path(folder) / 'amalgamation' / name).read_bytes() == (files / name).read_bytes(), name
+
+
 def main():
+    made_by_the_page()
     program = block(page, 'cpp')
     assert program.count('\n') == 10
     assert program == block((source / 'README.md').read_text(), 'cpp')

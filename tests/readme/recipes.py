@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The recipes of the README have at most ten lines each, and do what they say; so do the programs in
-docs/library.md, and what docs/from-0.1.md says of 1.0. The recipe in Python is run by tests/python/test_package.py.
+"""The recipes of the README are short, and do what they say; so do the programs in docs/library.md, and what
+docs/from-0.1.md says of 1.0. The recipe in Python is run by tests/python, the one in C by tests/amalgamation.
 
 Usage: recipes.py CC CXX SOURCE-FOLDER LIBRARY-FOLDER TOOLS-FOLDER    (CFLAGS: further flags)
 """
@@ -20,22 +20,6 @@ source, library, tools = (Path(folder).resolve() for folder in sys.argv[3:])
 readme = (source / 'README.md').read_text()
 recipes = re.findall(r'```(\w+)\n(.*?)```', readme[readme.index('## Three recipes'):readme.index('## The schema')], re.S)
 random.seed(3)
-
-# What the reader of the recipe in C writes: three frames, whose distances have ties.
-GAME = '''
-#include <stdio.h>
-static int frame;
-static int move(entity *e, size_t count)
-{
-  for (size_t i = 0; i < count; i++) e[i].x = (float)i, e[i].distanceFromPlayer = (float)((i + (size_t)frame) % 3);
-  return frame++ < 3;
-}
-static void draw(const entity *e, size_t count)
-{
-  for (size_t i = 0; i < count; i++) printf("%g", (double)e[i].x);
-  printf(" ");
-}
-'''
 
 
 def run(words, **rest):
@@ -103,12 +87,7 @@ def calls_of_1_0():
 
 
 def c(text):
-    for name in 'depth_sort.c', 'depth_sort.h':
-        shutil.copy(source / 'tools/sprites' / name, name)
-    Path('game.c').write_text(text.replace('\n', '\n' + GAME, 1) +
-                              'int main(void)\n{\n  entity e[7] = {{0}};\n  game(e, 7);\n  return 0;\n}\n')
-    frames = [sorted(range(7), key=lambda i: -((i + frame) % 3)) for frame in range(3)]
-    assert compiled(cc, ['-std=c11'], ['game.c', 'depth_sort.c']) == [''.join(map(str, order)) for order in frames]
+    assert f'```c\n{text}```' in (source / 'docs/vendoring.md').read_text()  # and tests/amalgamation runs it
 
 
 def program_in_cpp():
@@ -164,5 +143,5 @@ for run_it in (*(lambda text=text, test=test: test(text) for (_, text), test in 
         os.chdir(folder)
         run_it()
         os.chdir('/')
-assert all(text.count('\n') <= 11 for _, text in recipes)
+assert all(text.count('\n') <= 23 for _, text in recipes)
 print('three recipes and four programs do what they say')
