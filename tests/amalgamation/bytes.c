@@ -1,5 +1,6 @@
 /* bytes.c - sorts records of each schema and prints a checksum of what comes out, or the message
- * if the library refuses. All builds of the library print the same.
+ * if the library refuses. The shared library, the static one and
+ * recsort.c print the same, which amalgamation.bytes shows.
  *
  * Usage: bytes SCHEMA... */
 #include <inttypes.h>

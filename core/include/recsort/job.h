@@ -19,7 +19,7 @@
  *   pairs by their keys                a schema of one number: records = keys, sorted; the values
  *                                      are in one of arrays, array_count
  *   a permutation (argsort)            records or columns, permutation, index_bits
- *   a permutation in the sorter        records or columns, and nothing that is wanted; on the host
+ *   a permutation in the sorter        records or columns alone, on the host
  *   several arrays moved alike         arrays, array_count
  *   the first k of the order           head = k
  *   many small sorts in one            parts = RECSORT_SEGMENTS, offsets, part_count, offset_bits
@@ -95,7 +95,7 @@ enum { RECSORT_MOST_RUNS = 1 << 16 };
 /* Several jobs are the shards of one array that is in the memory of several devices, or in several
  * places of one. They are sorted in place, as one array would be: records move between shards, and
  * equal ones keep the order of the shards and that in each. Such jobs have `records`, the same as
- * `sorted`, with room for the records before and after; `count`; `head` (the records after the
+ * `sorted`, with room for `count` and for `head` of them; `count`; `head` (the records after the
  * sort: if no job has a head, as many as before); `device`, and a workspace in its memory; and
  * `stream`, whose work comes before the sort. Nothing else is given. There are at most 256 jobs. */
 
@@ -119,7 +119,7 @@ typedef struct recsort_job {
 
   recsort_parts parts;
   const void *offsets;  /* part p is records [offsets[p], offsets[p + 1]): there are part_count + 1
-                         * offsets, aligned to offset_bits and none less than the one before. The
+                         * offsets, aligned to offset_bits, which never decrease. The
                          * first offset of runs is 0 and the last one is `count`. Records outside
                          * all segments stay where they are, and permutation[i] is i there */
   size_t part_count;    /* at most RECSORT_MOST_RUNS runs */

@@ -28,7 +28,7 @@ typedef enum recsort_type_class {
   RECSORT_CLASS_ENUM,
   RECSORT_CLASS_BITFIELD,
   RECSORT_CLASS_WIDE, /* an integer of more than 64 bits; its value is RECSORT_VALUE_BYTES */
-  RECSORT_CLASS_TIME  /* a signed number of units since 1970; the least one is no time */
+  RECSORT_CLASS_TIME  /* a signed number of units since 1970; the least one is NaT, no time */
 } recsort_type_class;
 
 /* Which bits of a float are a NaN. */
@@ -80,9 +80,9 @@ typedef struct recsort_value {
 } recsort_value;
 
 /* Reads element `element` (0 if the field is not an array) of a field that is not a struct. `base`
- * is the address of the enclosing struct: the record, or for nested fields an element of the struct
- * field, at field->offset + element * field->size. Addresses may be unaligned. `size` is
- * sizeof(recsort_value). Nothing is checked. Any thread. */
+ * is the address of the enclosing struct: the record, or for the fields of a nested struct one
+ * element of it, at struct_field->offset + number * struct_field->size. Addresses may be unaligned.
+ * `size` is sizeof(recsort_value). Nothing is checked. Any thread. */
 RECSORT_API void recsort_field_get(const recsort_field_desc *field, const void *base,
                                    size_t element, recsort_value *value, size_t size);
 /* Writes a value to the same place. A value of the wrong kind, or one that does not fit, is
@@ -135,8 +135,9 @@ typedef enum recsort_place_kind {
   RECSORT_PLACE_COUNT,      /* the number of records */
   RECSORT_PLACE_LENGTH,     /* value * unit is the bytes of the records + `plus` */
   RECSORT_PLACE_AFTER, /* value * unit is an offset of something behind the records, or a length
-                        * that spans them: it changes by as many bytes as the records, with
-                        * their padding unless `unpadded`. 0 stays, and so do all bits set */
+                        * that includes them. Who writes another number of records adds as many
+                        * bytes to it as to the records, with their padding unless `unpadded`.
+                        * 0 stays, and so do all bits set */
   RECSORT_PLACE_SIZE,  /* value * unit is the bytes of a record + `plus`: at least those of the
                         * fields;  the rest is padding */
   RECSORT_PLACE_HEAP,  /* bytes behind the records that are kept, and precede the padding */
