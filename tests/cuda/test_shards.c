@@ -563,12 +563,22 @@ static void invalid_records_are_named(void **state)
   }
 }
 
+static void the_cpu_has_no_device(void **state)
+{
+  recsort_sorter *sorter = NULL;
+  (void)state;
+  begin_shards(0);
+  plugin = "cpu";
+  REFUSED(try_create(kinds[ROW].yaml, &sorter, &error), RECSORT_PLUGIN_ERROR);
+  plugin = "cuda";
+  assert_null(sorter);
+}
+
 static void wrong_jobs_are_refused(void **state)
 {
   enum { FEW_RECORDS = 100 };
   setting s = {0}, wrong;
   uint64_t random = 5;
-  recsort_sorter *sorter = NULL;
   unsigned char records[FEW_RECORDS * 24];
   placed order[FEW_RECORDS];
   recsort_error refusal = {0};
@@ -577,11 +587,8 @@ static void wrong_jobs_are_refused(void **state)
   divide(&s, 2, FEW_RECORDS, EVEN, false, false, &random);
   fill(ROW, SOME, FEW_RECORDS, records, order, &random);
   make_shards(&s, 24, records);
-  plugin = "cpu";
-  REFUSED(try_create(kinds[ROW].yaml, &sorter, &error), RECSORT_PLUGIN_ERROR);
   plugin = "auto";
-  assert_null(sorter);
-  sorter = create(kinds[ROW].yaml);
+  recsort_sorter *const sorter = create(kinds[ROW].yaml);
   plugin = "cuda";
   equip(sorter, &s);
 #define WRONG(why, words, ...)                                                                     \
@@ -872,6 +879,7 @@ int main(void)
       cmocka_unit_test(keys_that_do_not_come_take_no_memory),
       cmocka_unit_test(sorts_again),
       cmocka_unit_test(invalid_records_are_named),
+      cmocka_unit_test(the_cpu_has_no_device),
       cmocka_unit_test(wrong_jobs_are_refused),
       cmocka_unit_test(parameters_can_be_set),
       cmocka_unit_test_setup_teardown(waits_for_streams, open_stream, close_stream),
