@@ -331,6 +331,7 @@ static void hands_endian_down(void **state)
   (void)state;
   recsort_schema *schema = create(&desc);
   const recsort_field_desc *laid = recsort_schema_describe(schema)->fields;
+  assert_int_equal(recsort_schema_describe(schema)->endian, RECSORT_LITTLE_ENDIAN);
   assert_int_equal(laid[0].endian, RECSORT_LITTLE_ENDIAN);
   assert_int_equal(laid[1].fields[0].endian, RECSORT_BIG_ENDIAN);
   assert_int_equal(laid[1].fields[1].endian, RECSORT_LITTLE_ENDIAN);

@@ -960,6 +960,29 @@ static void expect_same_again(const recsort_schema *schema)
   recsort_schema_destroy(again);
 }
 
+/* Computed values, null values, and conditions on numbers, texts and lines. */
+static void is_made_again_of_its_description(void **state)
+{
+#define POINTS "fields: [{name: x, type: float32}, {name: y, type: float32}]\n"
+  static const char *const texts[] = {
+      "record: R\n" POINTS "keys:\n  - distance: {fields: [x, y], from: here}\n"
+      "  - distance: {fields: [x], from: [2.5]}\n    order: desc\n",
+      "record: R\n" POINTS
+      "keys: [{morton: {fields: [x, y], bits: 5, min: [0, 1], max: [8, 9]}}, x]\n",
+      "record: R\n" POINTS
+      "keys: [{hilbert: {fields: [y, x], bits: 7, min: [-1, -2], max: [3, 4]}}]\n",
+      "record: R\nskip: 32\ncount: {offset: 4, type: uint32}\n"
+      "expect:\n  - {offset: 0, bytes: ABCD}\n  - {offset: 8, type: int16, value: [-3, 7]}\n"
+      "  - {offset: 10, type: uint16, least: 4}\n"
+      "fields: [{name: a, type: int16, null: [7, -1]}]\nkeys: [a]\n"};
+  (void)state;
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    recsort_schema *const schema = schema_of(texts[i]);
+    expect_same_again(schema);
+    recsort_schema_destroy(schema);
+  }
+}
+
 static void loads_the_example_schemas(void **state)
 {
   static const struct {
@@ -1128,6 +1151,7 @@ int main(void)
       cmocka_unit_test(takes_any_utf8_as_a_name),
       cmocka_unit_test(nests_32_deep_and_no_deeper),
       cmocka_unit_test(cuts_long_names_between_characters),
+      cmocka_unit_test(is_made_again_of_its_description),
       cmocka_unit_test(loads_the_example_schemas),
       cmocka_unit_test(refuses_what_is_no_file),
       cmocka_unit_test(refuses_calls_that_make_no_sense),
