@@ -1,4 +1,4 @@
-/* bytes.c - sorts records of each schema and prints a checksum of what comes out, or the message
+/* bytes.c - sorts records of each schema and prints a checksum of the output, or the error message
  * if the library refuses. The shared library, the static one and
  * recsort.c print the same, which amalgamation.bytes shows.
  *

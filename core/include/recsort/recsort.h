@@ -387,8 +387,7 @@ typedef struct recsort_field_desc {
                       * 18. NULL: 1. A sort compares the integers, which is the same order */
   const recsort_enumerator *enumerators;
   size_t enumerator_count;
-  const struct recsort_field_desc
-      *fields; /* struct: those of its first element, if it is an array */
+  const struct recsort_field_desc *fields; /* struct; of an array: of its first element */
   size_t field_count;
   const int64_t *nulls; /* integers of at most 64 bits: at most RECSORT_MOST_NULLS values, as they
                          * are stored, which stand for no number: recsort_nan says where they go.
