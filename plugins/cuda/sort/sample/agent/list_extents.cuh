@@ -9,7 +9,8 @@ namespace sample
 
 /* Every block computes the prefix sums of all buckets, two for each thread, and lists some extents;
  * block 0 also writes the ends of buckets. */
-static __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK)
+template <class = void>
+__global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK)
     list_extents(const __grid_constant__ list_args args)
 {
   device_await_before();

@@ -14,39 +14,9 @@
  */
 #include "cuda/sort/sample/sample.h"
 
-#include "cuda/sort/sample/agent/list_extents.cuh"
-#include "cuda/sort/sample/dispatch/sorts.cuh"
+#include "cuda/sort/sample/dispatch/mixed.cuh"
 
 using namespace sample;
-
-device_status sample::start_list_extents(const device_job *job, uint64_t blocks, uint32_t block,
-                                         const list_args &args)
-{
-  return device_launch(list_extents, blocks, block, 0, job->stream, args);
-}
-
-/* ---- Which sort ---- */
-
-struct pair_sort {
-  uint64_t (*extra_bytes)(const device_job *job);
-  unsigned (*side)(const device_job *job);
-  device_status (*sort)(const device_job *job, const device_buffers *buffers, void *extra,
-                        unsigned *result);
-};
-
-template <class Sort> static pair_sort pair_sort_of()
-{
-  return {Sort::extra_bytes, Sort::side, Sort::sort};
-}
-
-/* Few pairs are never packed. */
-static pair_sort choose_sort(const device_job *job)
-{
-  if (sample_is_small(job))
-    return with_wide_pair(job,
-                          [](auto pair) { return pair_sort_of<small_sort<decltype(pair)>>(); });
-  return with_pair(job, [](auto pair) { return pair_sort_of<many_sort<decltype(pair)>>(); });
-}
 
 /* ---- Keys that are in order ---- */
 
@@ -67,7 +37,7 @@ static device_status merge_dropped(const device_job *job, const drop_merge<Pair>
   unsigned side = 0;
   device_status status = presorted<Pair>::extract(job, work);
   if (status == 0)
-    status = choose_sort(&dropped).sort(&dropped, &work->buffers, work->buffers.extra, &side);
+    status = choose_sort<Pair>(&dropped).sort(&dropped, &work->buffers, work->buffers.extra, &side);
   return status ? status : presorted<Pair>::merge(job, side, work);
 }
 
@@ -75,7 +45,8 @@ template <class Pair>
 static bool reserve_for(const device_job *job, uint64_t count, drop_merge<Pair> *work)
 {
   const device_job dropped = job_of_dropped(job, count);
-  return presorted<Pair>::reserve(job, &dropped, choose_sort(&dropped).extra_bytes(&dropped), work);
+  return presorted<Pair>::reserve(job, &dropped, choose_sort<Pair>(&dropped).extra_bytes(&dropped),
+                                  work);
 }
 
 /* Sorts keys that seem to ascend except for a few; *sorted is false if they do not. Waits for the
@@ -95,12 +66,6 @@ static device_status sort_nearly_sorted(const device_job *job, const device_buff
   return merge_dropped(job, &work);
 }
 
-static device_status sort_mixed(const device_job *job, const device_buffers *buffers,
-                                unsigned *result)
-{
-  return choose_sort(job).sort(job, buffers, buffers->extra, result);
-}
-
 /* ---- The whole sort ---- */
 
 /* The host decides, and waits for what the device finds. */
@@ -116,7 +81,7 @@ static device_status sort_detected(const device_job *job, const device_buffers *
   *result = found == KEYS_ASCEND ? 0 : 1;
   if (status == 0 && found == KEYS_NEARLY_ASCEND)
     status = sort_nearly_sorted<Pair>(job, buffers, flags, &sorted);
-  return status || sorted ? status : sort_mixed(job, buffers, result);
+  return status || sorted ? status : sort_mixed<Pair>(job, buffers, result);
 }
 
 /* The device decides. The host does not know how many keys are dropped, so it sorts as many as may
@@ -131,7 +96,9 @@ static device_status sort_decided(const device_job *job, const device_buffers *b
                          reserve_for(job, sample_most_dropped(job), &work);
   *result = 1;
   if (job->unchanged) job->unchanged->looks = true;
-  const auto mixed = [&](const device_job *inner) { return sort_mixed(inner, buffers, result); };
+  const auto mixed = [&](const device_job *inner) {
+    return sort_mixed<Pair>(inner, buffers, result);
+  };
   const device_status status = presorted<Pair>::detect(job, buffers, flags, mergeable, &order);
   if (status) return status;
   return device_branch(
@@ -148,9 +115,9 @@ static device_status sort_decided(const device_job *job, const device_buffers *b
 }
 
 /* The host has to know the side before the device decides, and a drop-merge writes to side 1. */
-static bool decides(const device_job *job)
+template <class Pair> static bool decides(const device_job *job)
 {
-  return device_can_decide(job) && choose_sort(job).side(job) == 1;
+  return device_can_decide(job) && choose_sort<Pair>(job).side(job) == 1;
 }
 
 template <class Pair>
@@ -160,10 +127,10 @@ static device_status sort_job(const device_job *job, const device_buffers *buffe
   const uint64_t needed = sample_extra_bytes(job);
   order_flags *const flags = (order_flags *)((char *)buffers->extra + needed - ORDER_FLAGS_BYTES);
   assert(buffers->extra_bytes >= needed);
-  if (!sample_detects_order(job)) return sort_mixed(job, buffers, result);
+  if (!sample_detects_order(job)) return sort_mixed<Pair>(job, buffers, result);
   if (job->mailbox) return sort_detected<Pair>(job, buffers, flags, result);
-  return decides(job) ? sort_decided<Pair>(job, buffers, flags, result)
-                      : sort_mixed(job, buffers, result);
+  return decides<Pair>(job) ? sort_decided<Pair>(job, buffers, flags, result)
+                            : sort_mixed<Pair>(job, buffers, result);
 }
 
 device_status sample_sort(const device_job *job, const device_buffers *buffers, unsigned *result)
@@ -176,13 +143,17 @@ device_status sample_sort(const device_job *job, const device_buffers *buffers, 
 
 uint64_t sample_extra_bytes(const device_job *job)
 {
-  return choose_sort(job).extra_bytes(job) + ORDER_FLAGS_BYTES;
+  return ORDER_FLAGS_BYTES + with_wide_pair(job, [=](auto pair) {
+           return choose_sort<decltype(pair)>(job).extra_bytes(job);
+         });
 }
 
 /* None if it detects the order: of keys that are in memory, and records then need not move. */
 device_skills sample_skills(const device_job *job)
 {
-  const bool detects = sample_detects_order(job) && (job->mailbox || decides(job));
+  const bool decided =
+      job->mailbox || with_wide_pair(job, [=](auto pair) { return decides<decltype(pair)>(job); });
+  const bool detects = sample_detects_order(job) && decided;
   return {!detects && job->key_width == 32 && job->index_bits == 32,
           !detects && sample_is_small(job)};
 }

@@ -4,6 +4,7 @@
 #ifndef RECSORT_CUDA_SAMPLE_SORT_MANY_CUH
 #define RECSORT_CUDA_SAMPLE_SORT_MANY_CUH
 
+#include "cuda/sort/sample/agent/list_extents.cuh"
 #include "cuda/sort/sample/agent/partition.cuh"
 #include "cuda/sort/sample/agent/sort_buckets.cuh"
 #include "cuda/sort/sample/agent/splitters.cuh"
@@ -186,7 +187,8 @@ template <class Pair> static device_status list_chains(const sort_state<Pair> *s
   const list_args args = {sort->buckets.chains, sort->buckets.ends};
   const uint32_t block = sort->plan->scatter_block;
   const uint64_t extents = sample_extents(sort->plan, sort->job->count);
-  return start_list_extents(sort->job, plan_blocks(extents, block), block, args);
+  return device_launch(list_extents<>, plan_blocks(extents, block), block, 0, sort->job->stream,
+                       args);
 }
 
 /* Splits all sections of a level: counts and scatters their pairs. */

@@ -72,10 +72,6 @@ template <class Pair> struct presorted {
   static device_status merge(const device_job *job, unsigned side, const drop_merge<Pair> *work);
 };
 
-/* Launches list_extents, the only kernel of many_sort that is the same for all types of pair. */
-device_status start_list_extents(const device_job *job, uint64_t blocks, uint32_t block,
-                                 const list_args &args);
-
 } // namespace sample
 
 #endif
