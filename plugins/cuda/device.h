@@ -45,7 +45,8 @@
  *
  * The host uses these:
  *
- *   device_clear() device_read()      ordered like launches, on device memory; device_read waits
+ *   device_clear() device_copy() device_read()
+ *                                     ordered like launches, on device memory; device_read waits
  *   device_await(flag, stream)        waits until a kernel on the stream has posted the flag
  */
 #ifndef RECSORT_CUDA_DEVICE_H
@@ -278,6 +279,11 @@ static inline device_status device_clear(void *memory, size_t size, void *stream
 {
   return (device_status)cudaMemsetAsync(memory, 0, size, (cudaStream_t)stream);
 }
+static inline device_status device_copy(void *to, const void *from, size_t size, void *stream)
+{
+  return (device_status)cudaMemcpyAsync(to, from, size, cudaMemcpyDeviceToDevice,
+                                        (cudaStream_t)stream);
+}
 static inline device_status device_read(void *host, const void *device, size_t size, void *stream)
 {
   const cudaError_t error =
@@ -441,6 +447,12 @@ static inline device_status device_clear(void *memory, size_t size, void *stream
 {
   (void)stream;
   memset(memory, 0, size);
+  return 0;
+}
+static inline device_status device_copy(void *to, const void *from, size_t size, void *stream)
+{
+  (void)stream;
+  memcpy(to, from, size);
   return 0;
 }
 static inline device_status device_read(void *host, const void *device, size_t size, void *stream)

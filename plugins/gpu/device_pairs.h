@@ -4,7 +4,7 @@
 #define RECSORT_GPU_DEVICE_PAIRS_H
 
 #include "gpu/device_sort.h"
-#include "recsort/plugin.h"
+#include "recsort/key_program.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -34,6 +34,10 @@ typedef struct device_pairs {
  * wanted. */
 device_status device_pairs_encode(const device_pairs *job, void *codes, uint32_t code_width,
                                   uint32_t *differ);
+
+/* True if the keys are their own codes where they are, and aligned as device_buffers.input: nothing
+ * is encoded. */
+bool device_pairs_are_codes(const device_pairs *job);
 
 /* True if device_pairs_finish may read job->keys_in: if a sorted code does not tell its key. */
 bool device_pairs_reads_keys(const device_pairs *job);

@@ -180,14 +180,6 @@ device_status resident_finish_pairs(resident *r, void *stream)
   return status ? status : device_pairs_finish(numbers, &sorted);
 }
 
-/* True if the keys are their own codes, where a sort can read them: nothing is encoded. */
-static bool are_codes(const device_pairs *numbers)
-{
-  return (uintptr_t)numbers->keys_in % DEVICE_INPUT_ALIGNMENT == 0 &&
-         numbers->kind == RECSORT_KEY_UNSIGNED && !(numbers->flags & RECSORT_KEY_DESCENDING) &&
-         numbers->bits == numbers->key_width;
-}
-
 device_status resident_sort_pairs(resident *r)
 {
   const device_pairs *const numbers = &r->numbers;
@@ -195,7 +187,7 @@ device_status resident_sort_pairs(resident *r)
   if (numbers->bits < numbers->key_width && numbers->count >= PAIRS_LEAST_LOOK)
     r->differ = &r->facts->differ;
   if (resident_pairs_stay(r)) r->pairs.job.unchanged = &r->unchanged;
-  if (are_codes(numbers))
+  if (device_pairs_are_codes(numbers))
     r->buffers.input = numbers->keys_in;
   else
     started = device_pairs_encode(numbers, r->buffers.keys[0], r->pairs.job.key_width, r->differ);

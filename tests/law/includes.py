@@ -20,6 +20,7 @@ TOOLS = 'recsort/tools.h'
 PARTITION = 'recsort/partition.h'
 MPI = 'recsort/mpi.h'
 ABI = 'recsort/plugin.h'
+PROGRAM = 'recsort/key_program.h'
 KEYS = 'recsort/key_interpreter.h'
 COMPUTED = 'recsort/computed_key.h'
 TEAM = 'recsort/team.h'
@@ -34,7 +35,7 @@ DEVICE_GROUND = ['cuda/decision.cuh', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/pl
 # folders in it, unless they have their own key; one that ends in '/*', to each folder directly in it
 # that has none. A file may have a key too.
 LAW = {
-    'core/include': [JOB, ABI, KEYS, COMPUTED],
+    'core/include': [JOB, ABI, PROGRAM, KEYS, COMPUTED],
     'core/base': [PUBLIC, TOOLS, TEAM, 'base/platform/'],
     'core/base/platform': ['base/platform/'],
     'core/schema': [PUBLIC, TOOLS, 'base/'],
@@ -47,9 +48,11 @@ LAW = {
     'plugins': ['plugin/builtin.h', 'cpu/cpu_plugin.h'],
     'plugins/runs': [ABI, TEAM, 'plugin/builtin.h', *GROUND],
     'plugins/cpu': [ABI, TEAM, 'base/platform/clock.h', 'plugin/builtin.h', *GROUND, 'runs/kernels.h', 'runs/merge.h', 'runs/pair.h'],
-    'plugins/gpu': [ABI, KEYS, TEAM, HASH, *GROUND, 'runs/merge.h'],
+    'plugins/gpu': [ABI, PROGRAM, KEYS, TEAM, HASH, *GROUND, 'runs/merge.h'],
     'plugins/cuda': [ABI, KEYS, TEAM, HASH, *GROUND, 'gpu/', 'cuda/sort/sample/sample.h', 'cuda/merge/merge.h'],
+    'plugins/cuda/recsort.cuh': ['cuda/'],
     'plugins/cuda/head': DEVICE_GROUND + ['cuda/records/record_reading.cuh', 'gpu/device_head.h'],
+    'plugins/cuda/pairs': DEVICE_GROUND + [KEYS, 'gpu/device_pairs.h'],
     'plugins/cuda/records': DEVICE_GROUND + [KEYS, HASH, 'cuda/key_words.h', 'cuda/segments/segments.h', 'gpu/'],
     'plugins/cuda/segments': DEVICE_GROUND + ['cuda/records/record_reading.cuh', 'gpu/device_segments.h', 'gpu/records.h'],
     'plugins/cuda/segments/segment_order.cuh': ['cuda/sort/sample/block/'],

@@ -42,7 +42,7 @@ TESTS = [
     (r'plugins/gpu/', [r'^cuda\.(in_runs|verify|devices|merges)$', r'^cuda\.(resident|pairs|shards)$']),
     (r'plugins/cuda/head/', [r'^emulation\.device_head$', r'^cuda\.resident$']),
     (r'plugins/cuda/segments/', [r'^emulation\.segments$', r'^cuda\.resident$']),
-    (r'plugins/cuda/records/device_pairs', [r'^emulation\.device_pairs$', r'^cuda\.pairs$']),
+    (r'plugins/cuda/pairs/', [r'^emulation\.device_pairs$', r'^cuda\.pairs$']),
     (r'plugins/cuda/(records/|record_|key_words)', [r'^emulation\.records$', r'^cuda\.(resident|verify)$']),
     (r'plugins/cuda/runs\.', [r'^emulation\.(rank|corank\w*)$', r'^emulation\.(merges|merge)$']),
     (r'plugins/cuda/(merge/|sort/sample/(agent/|dispatch/)?merge_)',

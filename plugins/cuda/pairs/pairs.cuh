@@ -1,20 +1,24 @@
-/* device_pairs.cu - see gpu/device_pairs.h. Each thread takes a few pairs that are a block's width
- * apart, so that its loads overlap and those of a warp are neighbours. */
-#include "gpu/device_pairs.h"
+/* pairs.cuh - what comes before and after the sort of keys with values: keys become codes, whose
+ * order is that of unsigned integers, and keys and values are written in the order that was found.
+ * Each thread takes a few pairs that are a block's width apart, so that its loads overlap and those
+ * of a warp are neighbours. */
+#ifndef RECSORT_CUDA_PAIRS_CUH
+#define RECSORT_CUDA_PAIRS_CUH
+
+#include <type_traits>
 
 #include "cuda/pair.cuh"
+#include "gpu/device_pairs.h"
 #include "recsort/key_interpreter.h"
 
 #ifndef PAIRS_MOST_BLOCKS
 #define PAIRS_MOST_BLOCKS 1024
 #endif
 
-namespace resident_pairs
+namespace pairs
 {
 
 enum { PAIRS_BLOCK = 256, EACH = 4 };
-
-using pairs_job = device_pairs;
 
 /* The number of pair `t` of the thread, of pairs from `first` on. The threads beyond the last pair
  * take that one once more, and write nothing. */
@@ -55,7 +59,7 @@ template <class Key> constexpr Key all_of = (Key) ~(Key)0;
 template <class Key>
 constexpr uint64_t infinity_of = sizeof(Key) == 4 ? 0x7f800000 : 0x7ff0000000000000;
 
-template <class Key> DEVICE_INLINE Key code_of(const pairs_job &job, Key key)
+template <class Key> DEVICE_INLINE Key code_of(const device_pairs &job, Key key)
 {
   if constexpr (sizeof(Key) <= sizeof(uint64_t))
     if (job.kind == RECSORT_KEY_FLOAT)
@@ -65,13 +69,13 @@ template <class Key> DEVICE_INLINE Key code_of(const pairs_job &job, Key key)
 }
 
 /* The bits of a code that are compared, where they are in it. */
-template <class Key> DEVICE_INLINE Key compared_mask(const pairs_job &job)
+template <class Key> DEVICE_INLINE Key compared_mask(const device_pairs &job)
 {
   return all_of<Key> >> (width_of<Key> - job.bits) << job.first_bit;
 }
 
 /* True if no other key has this code. */
-template <class Key> DEVICE_INLINE bool tells_key(const pairs_job &job, Key code)
+template <class Key> DEVICE_INLINE bool tells_key(const device_pairs &job, Key code)
 {
   if (job.kind != RECSORT_KEY_FLOAT || job.flags & RECSORT_KEY_NAN_TOTAL) return true;
   const Key zero = job.flags & RECSORT_KEY_DESCENDING ? (Key)~sign_of<Key> : sign_of<Key>;
@@ -79,24 +83,27 @@ template <class Key> DEVICE_INLINE bool tells_key(const pairs_job &job, Key code
 }
 
 /* The key, of a code that tells it. */
-template <class Key> DEVICE_INLINE Key key_of_code(const pairs_job &job, Key code)
+template <class Key> DEVICE_INLINE Key key_of_code(const device_pairs &job, Key code)
 {
   if (job.flags & RECSORT_KEY_DESCENDING) code = (Key)~code;
   if (job.kind == RECSORT_KEY_UNSIGNED) return code;
   return job.kind == RECSORT_KEY_SIGNED || code & sign_of<Key> ? code ^ sign_of<Key> : (Key)~code;
 }
 
-template <class Key, class Code> struct encode_pairs_args {
+struct encode_pairs_args {
   static constexpr uint32_t max_threads = PAIRS_BLOCK;
-  pairs_job job;
+  device_pairs job;
   void *codes;
   uint32_t *differ;
 };
 
-/* Blocks are few and take pairs again and again, so that not many tell that keys differ. */
+/* Reads keys and writes the code of each, or the part of it that is compared; *differ becomes 1 if
+ * keys differ in the rest. Blocks are few and take pairs again and again: each tells at most once
+ * that keys differ, as writes of many to one place would wait for each other. Four loads of a
+ * thread are on their way at a time, as memory takes hundreds of cycles to answer. */
 template <class Key, class Code>
 __global__ void __launch_bounds__(PAIRS_BLOCK)
-    encode_pairs(const __grid_constant__ encode_pairs_args<Key, Code> args)
+    encode_pairs(const __grid_constant__ encode_pairs_args args)
 {
   const uint64_t each = PAIRS_BLOCK * EACH, count = args.job.count;
   device_await_before();
@@ -122,9 +129,9 @@ __global__ void __launch_bounds__(PAIRS_BLOCK)
 
 /* ---- Results ---- */
 
-template <class Key, class Code> struct finish_pairs_args {
+struct finish_pairs_args {
   static constexpr uint32_t max_threads = PAIRS_BLOCK;
-  pairs_job job;
+  device_pairs job;
   device_pairs_sorted sorted;
 };
 
@@ -164,7 +171,7 @@ DEVICE_INLINE void check_pairs(const device_pairs_sorted &sorted, const uint64_t
 
 /* Only keys that their codes do not tell are gathered. */
 template <class Key, class Code>
-DEVICE_INLINE void write_keys(const pairs_job &job, const device_pairs_sorted &sorted,
+DEVICE_INLINE void write_keys(const device_pairs &job, const device_pairs_sorted &sorted,
                               uint64_t first, const Code *codes, const uint64_t *order)
 {
   const Key *const from = (const Key *)job.keys_in;
@@ -180,22 +187,48 @@ DEVICE_INLINE void write_keys(const pairs_job &job, const device_pairs_sorted &s
 }
 
 template <class Value>
-DEVICE_INLINE void write_values(const pairs_job &job, uint64_t first, const uint64_t *order)
+DEVICE_INLINE void write_values_of(const device_pairs &job, uint64_t first, const uint64_t *order)
 {
   Value values[EACH];
-  if (job.values_in) {
-    load_pairs(job.values_in, order, values);
-  } else {
+  if constexpr (std::is_integral_v<Value>) {
     DEVICE_UNROLL
     for (uint32_t t = 0; t < EACH; t++)
       values[t] = (Value)order[t];
   }
+  if (job.values_in) load_pairs(job.values_in, order, values);
   store_pairs(job.values_out, first, job.count, values);
 }
 
-template <class Key, class Code>
+/* How values are written: not at all, of a type, or of one that the job tells. */
+struct no_values {
+  DEVICE_MEMBER static void write(const device_pairs &, uint64_t, const uint64_t *)
+  {
+  }
+};
+template <class Value> struct values_of {
+  DEVICE_MEMBER static void write(const device_pairs &job, uint64_t first, const uint64_t *order)
+  {
+    write_values_of<Value>(job, first, order);
+  }
+};
+struct values_by_width {
+  DEVICE_MEMBER static void write(const device_pairs &job, uint64_t first, const uint64_t *order)
+  {
+    if (!job.values_out) return;
+    if (job.value_width == 32)
+      write_values_of<uint32_t>(job, first, order);
+    else
+      write_values_of<uint64_t>(job, first, order);
+  }
+};
+
+/* Reads sorted codes and the order, keys that their codes do not tell, and values. Writes keys and
+ * values in their places; *disorder becomes 1 if the codes are not in order. A warp's writes are
+ * neighbours; its reads of values are scattered, each of a sector of 32 bytes, which is what the
+ * kernel takes time for. Four of a thread are on their way at a time. */
+template <class Key, class Code, class Values>
 __global__ void __launch_bounds__(PAIRS_BLOCK)
-    finish_pairs(const __grid_constant__ finish_pairs_args<Key, Code> args)
+    finish_pairs(const __grid_constant__ finish_pairs_args args)
 {
   const uint64_t first = (uint64_t)blockIdx.x * (PAIRS_BLOCK * EACH);
   uint64_t numbers[EACH], order[EACH];
@@ -206,61 +239,46 @@ __global__ void __launch_bounds__(PAIRS_BLOCK)
   load_order(args.sorted, numbers, order);
   if (args.sorted.disorder) check_pairs(args.sorted, numbers, codes, order);
   if (args.job.keys_out) write_keys<Key>(args.job, args.sorted, first, codes, order);
-  if (!args.job.values_out) return;
-  if (args.job.value_width == 32)
-    write_values<uint32_t>(args.job, first, order);
-  else
-    write_values<uint64_t>(args.job, first, order);
+  Values::write(args.job, first, order);
 }
 
 /* ---- Launches ---- */
 
-/* Calls start(key, code) with values of the types that have these widths. A code is not wider than
- * its key. */
-template <class Start>
-static device_status with_types(uint32_t key_width, uint32_t code_width, Start start)
-{
-  return with_key(key_width, [&](auto key) {
-    return with_key(code_width, [&](auto code) {
-      if constexpr (sizeof code < sizeof key)
-        return start(key, code);
-      else
-        return start(key, key);
-    });
-  });
-}
-
-} // namespace resident_pairs
-
-using namespace resident_pairs;
-
-device_status device_pairs_encode(const pairs_job *job, void *codes, uint32_t code_width,
-                                  uint32_t *differ)
+/* See device_pairs_encode. */
+template <class Key, class Code>
+static device_status start_encode(const device_pairs *job, void *codes, uint32_t *differ)
 {
   const uint64_t grid = plan_min(plan_blocks(job->count, PAIRS_BLOCK * EACH), PAIRS_MOST_BLOCKS);
   const device_status status = differ ? device_clear(differ, sizeof *differ, job->stream) : 0;
   if (status) return status;
-  return with_types(job->key_width, code_width, [&](auto key, auto code) {
-    using args_type = encode_pairs_args<decltype(key), decltype(code)>;
-    const args_type args = {*job, codes, differ};
-    return device_launch(encode_pairs<decltype(key), decltype(code)>, grid, PAIRS_BLOCK, 0,
-                         job->stream, args);
-  });
+  const encode_pairs_args args = {*job, codes, differ};
+  return device_launch(encode_pairs<Key, Code>, grid, PAIRS_BLOCK, 0, job->stream, args);
 }
 
-bool device_pairs_reads_keys(const pairs_job *job)
+/* See device_pairs_finish. */
+template <class Key, class Code, class Values>
+static device_status start_finish(const device_pairs *job, const device_pairs_sorted *sorted)
+{
+  const uint64_t grid = plan_blocks(job->count, PAIRS_BLOCK * EACH);
+  const finish_pairs_args args = {*job, *sorted};
+  return device_launch(finish_pairs<Key, Code, Values>, grid, PAIRS_BLOCK, 0, job->stream, args);
+}
+
+/* See device_pairs_reads_keys. */
+static inline bool reads_keys(const device_pairs *job)
 {
   return job->bits < job->key_width ||
          (job->kind == RECSORT_KEY_FLOAT && !(job->flags & RECSORT_KEY_NAN_TOTAL));
 }
 
-device_status device_pairs_finish(const pairs_job *job, const device_pairs_sorted *sorted)
+/* True if the keys are their own codes, and a sort can read them where they are. */
+static inline bool are_codes(const device_pairs *job)
 {
-  const uint64_t grid = plan_blocks(job->count, PAIRS_BLOCK * EACH);
-  return with_types(job->key_width, sorted->code_width, [&](auto key, auto code) {
-    using args_type = finish_pairs_args<decltype(key), decltype(code)>;
-    const args_type args = {*job, *sorted};
-    return device_launch(finish_pairs<decltype(key), decltype(code)>, grid, PAIRS_BLOCK, 0,
-                         job->stream, args);
-  });
+  return (uintptr_t)job->keys_in % DEVICE_INPUT_ALIGNMENT == 0 &&
+         job->kind == RECSORT_KEY_UNSIGNED && !(job->flags & RECSORT_KEY_DESCENDING) &&
+         job->bits == job->key_width;
 }
+
+} // namespace pairs
+
+#endif
