@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the library for the CPU as three files: recsort.h, recsort.c and recsort.hpp.
+"""Writes recsort as files to copy: recsort.h, recsort.c and recsort.hpp for the CPU, and recsort.cuh for CUDA.
 
 Usage: amalgamate.py SOURCE-FOLDER VERSION OUTPUT-FOLDER [SOURCE...]
 
@@ -54,7 +54,7 @@ class Source:
         self.path = path
         self.headers, self.system = [], []
         found = tokens((root / path).read_text())
-        if path.endswith('.h'):
+        if path.endswith(('.h', '.cuh')):
             found = self.without_guard(found)
         self.tokens = self.without_includes(found)
 
@@ -236,6 +236,8 @@ class Library:
 
     def read_headers(self, source):
         for name in source.headers:
+            if name in CUDA_OR_EMULATOR:
+                continue  # at the top of recsort.cuh
             path = self.find(name, source.path)
             if path not in self.read:
                 self.read[path] = None
@@ -398,10 +400,9 @@ def implementation(root, version, library):
         '\n')
 
 
-def write_dependencies(root, output, library):
-    read = [source.path for source in library.sources] + list(library.read)
-    (output / 'recsort.d').write_text(
-        f'{output / "recsort.c"}: ' + ' '.join(str(root / path) for path in read) + '\n')
+def write_dependencies(root, output, name, read):
+    (output / f'{name}.d').write_text(
+        f'{output / name}: ' + ' '.join(str(root / path) for path in read) + '\n')
 
 
 def cpp_header(root, version):
@@ -415,6 +416,66 @@ def cpp_header(root, version):
     return title(root, version, 'recsort.hpp', 'recsort.h for C++17') + text
 
 
+# ---- recsort.cuh ----
+
+CUDA_HEADER = 'plugins/cuda/recsort.cuh'
+CUDA_OR_EMULATOR = ('cuda_runtime.h', 'emulator.h')
+CUDA_HEAD = """
+#if defined(__CUDACC__)
+#include <cuda_runtime.h>
+#elif defined(RECSORT_EMULATED) /* recsort's own tests run the kernels on the host */
+#include "cuda_runtime_api.h"
+#include "emulator.h"
+#else
+#error "recsort.cuh needs nvcc"
+#endif
+"""
+
+
+def without_doors(found):
+    """Leaves out what is for C: the functions that other files define, their comments, and extern "C"."""
+    out, at, after = [], 0, 0
+    for start, end in chunks(found):
+        words = [text for _, text in code(found[start:end])]
+        is_door = (words[-1] == ';' and '{' not in words and 'template' not in words and
+                   words[0] not in ('typedef', 'static', 'using', 'constexpr', 'struct', 'enum', 'static_assert') and
+                   (words[-2] == ')' or (words[0] == 'device_sort' and len(words) == 3)))
+        if not is_door:
+            after = end
+            continue
+        first = max((i for i in range(after, start) if found[i][0] == 'directive'), default=after - 1) + 1
+        while start > first and (found[start - 1][0] == 'space' or
+                                 (found[start - 1][0] == 'comment' and
+                                  (start < 2 or found[start][0] == 'space' and found[start][1].count('\n') < 2))):
+            start -= 1
+        out += found[at:start] + [('space', '\n\n')]
+        at = after = end
+    text = untokens(out + found[at:])
+    text = re.sub(r'#ifdef __cplusplus\nextern "C" \{\n#endif\n', '', text)
+    return re.sub(r'#ifdef __cplusplus\n\}\n#endif\n', '', text)
+
+
+def cuda_header(root, version):
+    """recsort.cuh with the kernels before it, in a namespace of their own, and what was read."""
+    library = Library(root, [])
+    header = Source(root, CUDA_HEADER)
+    library.read_headers(header)
+    system = sorted({name for source in (*library.order, header) for name in source.system} - {'cuda_runtime.h'})
+    kernels = '\n'.join(banner(source.path) + without_doors(source.tokens) for source in library.order)
+    kernels = re.sub(r'^#include .*\n', '', kernels, flags=re.M)
+    names = sorted(set().union(*(macros(source.tokens) for source in (*library.order, header))))
+    text = untokens(header.tokens)
+    about, rest = text.split('*/', 1)
+    return tidy(
+        title(root, version, 'recsort.cuh', 'stable sorts on a GPU, in one header') +
+        '\n' + about.replace('recsort.cuh - s', 'S', 1) + '*/\n'
+        '#ifndef RECSORT_CUH\n#define RECSORT_CUH\n' + CUDA_HEAD + '\n' +
+        ''.join(f'#include <{name}>\n' for name in system) +
+        '\nnamespace recsort\n{\nnamespace kernels\n{\n\n' + kernels + '\n\n} // namespace kernels\n\n' +
+        'using namespace kernels;\n\n} // namespace recsort\n\n' + banner('recsort.cuh') + rest + '\n\n' +
+        ''.join(f'#undef {name}\n' for name in names) + '\n#endif\n'), [CUDA_HEADER, *library.read]
+
+
 def main():
     root, version, output = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
     sources = [str(Path(path).resolve().relative_to(root.resolve())) for path in sys.argv[4:]]
@@ -423,7 +484,9 @@ def main():
     (output / 'recsort.h').write_text(public_header(root, version))
     library = Library(root, sources)
     (output / 'recsort.c').write_text(implementation(root, version, library))
-    write_dependencies(root, output, library)
+    cuda, read = cuda_header(root, version)
+    (output / 'recsort.cuh').write_text(cuda)
+    write_dependencies(root, output, 'recsort.c', [*sources, *library.read, *read])
     (output / 'recsort.hpp').write_text(cpp_header(root, version))
 
 
