@@ -429,6 +429,18 @@ CUDA_HEAD = """
 #else
 #error "recsort.cuh needs nvcc"
 #endif
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#pragma GCC diagnostic ignored "-Wunused-function"
+#endif
+"""
+CUDA_FOOT = """
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+
 """
 
 
@@ -473,7 +485,7 @@ def cuda_header(root, version):
         ''.join(f'#include <{name}>\n' for name in system) +
         '\nnamespace recsort\n{\nnamespace kernels\n{\n\n' + kernels + '\n\n} // namespace kernels\n\n' +
         'using namespace kernels;\n\n} // namespace recsort\n\n' + banner('recsort.cuh') + rest + '\n\n' +
-        ''.join(f'#undef {name}\n' for name in names) + '\n#endif\n'), [CUDA_HEADER, *library.read]
+        ''.join(f'#undef {name}\n' for name in names) + CUDA_FOOT + '#endif\n'), [CUDA_HEADER, *library.read]
 
 
 def main():
