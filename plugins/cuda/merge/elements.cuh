@@ -15,7 +15,7 @@ namespace merge
 {
 
 /* Goes behind all elements: no tag has all bits set, as the keys of a chunk are no power of two. */
-#define NO_ELEMENT UINT32_MAX
+static constexpr uint32_t no_element = UINT32_MAX;
 
 template <class Key> struct element_form {
   key_digest<Key> digest;

@@ -3,7 +3,7 @@
 #ifndef RECSORT_CUDA_MERGE_MERGE_H
 #define RECSORT_CUDA_MERGE_MERGE_H
 
-#include "gpu/device_merge.h"
+#include "gpu/device_sort.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,10 +15,6 @@ uint64_t merge_extra_bytes(const device_job *job);
 /* Merges keys [0, first) and [first, job->count) in buffers.keys[0], each of which ascend: the
  * pairs go to the second pair of buffers. Reads keys only, and needs no memory besides. */
 device_status merge_two_runs(const device_job *job, uint64_t first, const device_buffers *buffers);
-
-/* The same, but writes no pairs: the records move. */
-device_status merge_and_move(const device_job *job, uint64_t first, const device_buffers *buffers,
-                             const device_merge_move *move);
 
 #ifdef __cplusplus
 }

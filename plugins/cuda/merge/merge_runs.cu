@@ -1,6 +1,6 @@
 /* merge_runs.cu - merges sorted runs on the device: chooses how, by their number.
  *
- *   up to two       merge_two_runs: one pass, by co-ranks; or merge_and_move, which moves records
+ *   up to two       merge_two_runs: one pass, by co-ranks; or two_moved_runs, which moves records
  *   up to 128       sample_merge: cuts all runs by splitters, and sorts the tiles between them
  *   more, or few    sample_sort, which ignores that there are runs
  *   keys
@@ -8,6 +8,7 @@
  * docs/gpu-sort.md has the reasons.
  */
 #include "cuda/merge/merge.h"
+#include "cuda/merge/move_tiles.cuh"
 #include "cuda/sort/sample/sample.h"
 #include "gpu/device_merge.h"
 
@@ -53,5 +54,8 @@ device_status device_merge_records(const device_job *job, const device_runs *run
                                    const device_buffers *buffers, const device_merge_move *move)
 {
   uint64_t bounds[SAMPLE_MOST_RUNS + 2];
-  return leave_out_empty(runs, bounds) ? merge_and_move(job, bounds[1], buffers, move) : 0;
+  if (leave_out_empty(runs, bounds) == 0) return 0;
+  return with_key(job->key_width, [&](auto key) {
+    return merge::two_moved_runs<decltype(key)>(job, bounds[1], buffers, move);
+  });
 }

@@ -1,4 +1,4 @@
-/* move_tiles.cu - merges two runs of keys, and moves the records that they belong to in place of
+/* move_tiles.cuh - merges two runs of keys, and moves the records that they belong to in place of
  * pairs. A block merges a tile of the output:
  *
  *   two of its warps co-rank the ends of the tile in the two runs
@@ -9,10 +9,13 @@
  *
  * Digests and numbers are all that is in shared memory, so that many blocks have room.
  */
+#ifndef RECSORT_CUDA_MERGE_MOVE_TILES_CUH
+#define RECSORT_CUDA_MERGE_MOVE_TILES_CUH
+
 #include "cuda/key_words.h"
-#include "cuda/merge/merge.h"
 #include "cuda/merge/merge_tiles.cuh"
 #include "cuda/records/record_units.h"
+#include "gpu/device_merge.h"
 
 namespace merge
 {
@@ -238,8 +241,8 @@ __global__ void __launch_bounds__(MERGE_TILE_BLOCK, device_blocks(MERGE_TILE_BLO
 /* ---- Launch ---- */
 
 template <class Keys>
-static device_status start(const device_job *job, uint64_t first, Keys keys,
-                           const device_merge_move *move)
+static device_status start_move_tiles(const device_job *job, uint64_t first, Keys keys,
+                                      const device_merge_move *move)
 {
   const merge_plan plan = merge_plan_of(job, moved_items<typename Keys::type>, 0);
   const move_tiles_args<Keys> args = {
@@ -253,25 +256,22 @@ static device_status start(const device_job *job, uint64_t first, Keys keys,
                        merge_tile_bytes(&plan, 0), job->stream, args);
 }
 
+/* Merges keys [0, first) and [first, job->count), each of which ascend: writes no pairs, but moves
+ * the records. The keys are in buffers->keys[0], or made of move->words; job->key_width is that of
+ * Key. Needs no other memory. */
 template <class Key>
-static device_status start_with(const device_job *job, uint64_t first,
-                                const device_buffers *buffers, const device_merge_move *move)
+static device_status two_moved_runs(const device_job *job, uint64_t first,
+                                    const device_buffers *buffers, const device_merge_move *move)
 {
   const device_words *const words = move->words;
   if constexpr (sizeof(Key) <= sizeof(uint64_t))
     if (words)
-      return start(job, first,
-                   made_keys<Key>{(uint32_t)words->stride, (const char *)words->data, words->code},
-                   move);
-  return start(job, first, stored_keys<Key>{(const char *)buffers->keys[0]}, move);
+      return start_move_tiles(
+          job, first,
+          made_keys<Key>{(uint32_t)words->stride, (const char *)words->data, words->code}, move);
+  return start_move_tiles(job, first, stored_keys<Key>{(const char *)buffers->keys[0]}, move);
 }
 
 } // namespace merge
 
-device_status merge_and_move(const device_job *job, uint64_t first, const device_buffers *buffers,
-                             const device_merge_move *move)
-{
-  return with_key(job->key_width, [=](auto key) {
-    return merge::start_with<decltype(key)>(job, first, buffers, move);
-  });
-}
+#endif

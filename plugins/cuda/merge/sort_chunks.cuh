@@ -191,7 +191,7 @@ __global__ void __launch_bounds__(MERGE_CHUNK_BLOCK, device_blocks(MERGE_CHUNK_B
   DEVICE_UNROLL
   for (uint32_t k = 0; k < MERGE_CHUNK_ITEMS; k++) {
     const uint32_t i = threadIdx.x + k * blockDim.x;
-    elements[i] = i < count ? form.of(keys.at(i), i) : NO_ELEMENT;
+    elements[i] = i < count ? form.of(keys.at(i), i) : no_element;
   }
   __syncthreads();
   rank_neighbours(elements);
