@@ -226,7 +226,11 @@ DEVICE_INLINE void merge_tile(const Parts &parts, const uint32_t *digests, uint3
   }
 }
 
-/* A block merges a tile. */
+/* A block merges a tile of the output. Reads the parts of two runs; writes their pairs in order.
+ * Pairs stay in registers, as many as these hold, and digests are merged in shared memory: wider
+ * keys would conflict in its banks. Pairs go to the output through shared memory, as stores at
+ * their ranks send half-filled sectors to the second-level cache. While two warps search for the
+ * tile's ends, other blocks of the multiprocessor work. */
 template <class Pair, numbering numbers>
 __global__ void __launch_bounds__(MERGE_TILE_BLOCK,
                                   device_blocks(MERGE_TILE_BLOCK, tile_blocks<Pair>))

@@ -212,7 +212,10 @@ DEVICE_INLINE key_digest<typename Keys::type> put_digests(const moved_parts<Keys
   return digest;
 }
 
-/* A block merges a tile. */
+/* A block merges a tile. Reads the keys, or the words of records that keys are made of, and the
+ * records; writes the records in order, and a flag if they are not. Shared memory has 6 bytes a
+ * record, and a thread 48 registers, so five blocks of a multiprocessor have room. With six the
+ * registers are too few for loads that overlap. */
 template <class Keys>
 __global__ void __launch_bounds__(MERGE_TILE_BLOCK, device_blocks(MERGE_TILE_BLOCK, MOVED_BLOCKS))
     move_tiles(const __grid_constant__ move_tiles_args<Keys> args)

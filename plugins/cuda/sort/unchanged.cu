@@ -7,6 +7,8 @@ struct decide_unchanged_args {
   device_decision decision;
 };
 
+/* One thread. Reads whether the keys were in order. Writes the number of a graph's conditional
+ * node: only a kernel can, and the host must not wait. */
 static __global__ void __launch_bounds__(decide_unchanged_args::max_threads)
     decide_unchanged(const __grid_constant__ decide_unchanged_args args)
 {

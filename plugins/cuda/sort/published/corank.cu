@@ -7,6 +7,9 @@
  */
 #include "pass.cuh"
 
+/* A thread co-ranks its part of the output. Reads parts of two runs, and writes them merged. The
+ * loads and stores of a warp are not coalesced, as each thread goes through a part of its own; the
+ * tiled kernels are for that. */
 template <class Pair>
 __global__ void __launch_bounds__(merge_pass<Pair>::max_threads)
     corank_pass(const __grid_constant__ merge_pass<Pair> pass)

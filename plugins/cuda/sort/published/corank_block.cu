@@ -12,7 +12,9 @@
 #include "corank_circular.cuh"
 #include "corank_tiled.cuh"
 
-/* The first passes: each block sorts a tile (PMPP lecture 14, the one-shot block form). */
+/* The first passes: each block sorts a tile (PMPP lecture 14, the one-shot block form). Reads the
+ * keys of the tile; writes its sorted pairs. Each pass goes from one half of shared memory to the
+ * other one, so a tile is half of what fits there. */
 template <class Pair>
 __global__ void __launch_bounds__(merge_pass<Pair>::max_threads)
     corank_tile(const __grid_constant__ merge_pass<Pair> pass)

@@ -54,6 +54,8 @@ template <class Pair> DEVICE_INLINE void ring_take(ring_run<Pair> *ring, uint32_
   ring->count -= count;
 }
 
+/* As tiled_pass, but what a step has not taken stays in the ring buffers. Reads each element of
+ * both runs once, to shared memory; writes the merged pairs. Two tiles have to fit there. */
 template <class Pair>
 __global__ void __launch_bounds__(merge_pass<Pair>::max_threads)
     circular_pass(const __grid_constant__ merge_pass<Pair> pass)

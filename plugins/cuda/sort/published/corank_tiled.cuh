@@ -16,6 +16,9 @@ DEVICE_INLINE tile_run<Pair> load_tile(global_run<Pair> from, pair_array<Pair> t
   return run;
 }
 
+/* A block co-ranks its part of the output. Reads tile after tile of both runs, coalesced, to
+ * shared memory, where each thread merges a part; writes the merged pairs. Two tiles have to fit
+ * there. What a step has not taken of them is read again in the next one. */
 template <class Pair>
 __global__ void __launch_bounds__(merge_pass<Pair>::max_threads)
     tiled_pass(const __grid_constant__ merge_pass<Pair> pass)

@@ -11,8 +11,9 @@
  */
 #include "pass.cuh"
 
-/* parallelMergeSortDesc: moves each element to its place in the merge of its pair of chunks, all in
- * global memory. */
+/* parallelMergeSortDesc: moves each element to its place in the merge of its pair of chunks, all
+ * in global memory. A thread reads its pair and, by bisection, keys of the sibling chunk; it
+ * writes the pair to its place. The loads of a search wait for each other. */
 template <class Pair>
 __global__ void __launch_bounds__(merge_pass<Pair>::max_threads)
     rank_pass(const __grid_constant__ merge_pass<Pair> pass)
@@ -25,7 +26,9 @@ __global__ void __launch_bounds__(merge_pass<Pair>::max_threads)
   pass.to.indices[place] = index_at(pass.from, i);
 }
 
-/* parallelMergeSortDescSM8: all passes on chunks that fit in a block, in shared memory. */
+/* parallelMergeSortDescSM8: all passes on chunks that fit in a block, in shared memory. Reads the
+ * keys of a tile; writes its sorted pairs. A tile has a key for each thread of the block, and a
+ * pass two barriers. */
 template <class Pair>
 __global__ void __launch_bounds__(merge_pass<Pair>::max_threads)
     rank_tile(const __grid_constant__ merge_pass<Pair> pass)
@@ -55,7 +58,9 @@ __global__ void __launch_bounds__(merge_pass<Pair>::max_threads)
 }
 
 /* parallelMergeSortDescSM9 and SM: a block for each chunk, which has at least as many elements as
- * the block has threads. The block stages the sibling chunk in shared memory and walks its own. */
+ * the block has threads. The block reads the sibling chunk to shared memory, which has to hold it,
+ * and walks its own; it writes each pair of its own to its place. Searches then load from shared
+ * memory only. */
 template <class Pair>
 __global__ void __launch_bounds__(merge_pass<Pair>::max_threads)
     rank_staged(const __grid_constant__ merge_pass<Pair> pass)

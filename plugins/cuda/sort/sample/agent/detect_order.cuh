@@ -36,7 +36,8 @@ DEVICE_INLINE void report_order(const detect_args *args, const volatile order_fl
   report(&args->report, found, found);
 }
 
-/* Clears the flags. Faster than a memset, as the next kernel may overlap it. */
+/* One thread. Reads nothing; writes empty flags. Faster than a memset, as the next kernel may
+ * overlap it. */
 static __global__ void __launch_bounds__(WARP_SIZE)
     clear_flags(const __grid_constant__ detect_args args)
 {
@@ -56,9 +57,11 @@ template <class Pair> DEVICE_INLINE uint32_t sample_order(const key_of<Pair> *ke
   return block_sum((less ? 1u : 0) + (far_less ? 1u : 0));
 }
 
-/* Reads little and writes nothing if the keys seem mixed, so that this case is fast. Otherwise it
- * writes the result as it goes: indices for keys that ascend, and reversed pairs for keys that
- * descend. A thread stops when the keys turn out to do neither. */
+/* Reads 512 neighbours and far pairs, and writes nothing if these are mixed, so that this case is
+ * fast. Otherwise it reads all keys and writes the result as it goes: indices for keys that
+ * ascend, and reversed pairs for keys that descend. A thread stops when the keys turn out to do
+ * neither. Memory limits it, so a thread loads eight rounds of keys before it compares any. It
+ * reports at its end: if all threads wrote flags as they went, they would wait for two words. */
 template <class Pair>
 __global__ void __launch_bounds__(DETECT_BLOCK, 1)
     detect_order(const __grid_constant__ detect_args args)

@@ -56,6 +56,8 @@ template <class Pair> struct find_bounds_args {
   key_of<Pair> *bounds; /* the lower bound of each chunk */
 };
 
+/* A thread for each chunk. Reads 9 keys around the chunk's start. Writes their median, the chunk's
+ * bound. Memory limits it, so a thread loads all nine before it ranks them, in registers. */
 template <class Pair>
 __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
     find_bounds(const __grid_constant__ find_bounds_args<Pair> args)
@@ -124,6 +126,10 @@ template <class Key> DEVICE_INLINE uint32_t filter_row(Key key, bool within, Key
   return bits;
 }
 
+/* A warp for each chunk. Reads the keys of the chunk and two bounds. Writes a bit for each key
+ * that is kept, how many are dropped, and a flag if the bounds are not in order. Memory limits it:
+ * keys are loaded once, to registers, a row of the warp at a time, and a ballot makes the bits of
+ * a row. */
 template <class Pair>
 __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
     filter(const __grid_constant__ filter_args<Pair> args)
@@ -190,8 +196,10 @@ DEVICE_INLINE uint32_t group_sum(const sum_dropped_args *args, uint64_t group)
   return sum;
 }
 
-/* Turns the counts of groups into exclusive prefix sums. Reports how many keys are dropped, 0 if a
- * drop-merge is of no use; the decision is whether it is. One block. */
+/* One block. Reads the counts of dropped keys. Writes the exclusive prefix sums of groups of them,
+ * and reports how many keys are dropped, 0 if a drop-merge is of no use; the decision is whether
+ * it is. The loads of a single block take the time, so a thread loads eight counts of 16 bits at
+ * once. */
 static __global__ void __launch_bounds__(SAMPLE_SPLITTER_BLOCK)
     sum_dropped(const __grid_constant__ sum_dropped_args args)
 {
@@ -251,6 +259,10 @@ template <class Pair> struct extract_dropped_args {
   pair_array<Pair> to; /* in index order */
 };
 
+/* A warp for each chunk. Reads the bits of the filter and the dropped keys. Writes the dropped
+ * pairs in index order and, behind them, the greatest key as often as the host sorts more than
+ * there are. Memory limits it, so chunks without dropped keys leave at once, and lanes get
+ * neighbouring places by a ballot. */
 template <class Pair>
 __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
     extract_dropped(const __grid_constant__ extract_dropped_args<Pair> args)
@@ -307,6 +319,9 @@ template <class Pair> struct partition_dropped_args {
   uint64_t *firsts; /* each chunk's first dropped pair; then their number */
 };
 
+/* A thread for each chunk. Reads the chunk's bound and, by bisection, sorted dropped keys. Writes
+ * the number of the chunk's first dropped pair. The loads of a search wait for each other, so each
+ * chunk has a thread of its own. */
 template <class Pair>
 __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
     partition_dropped(const __grid_constant__ partition_dropped_args<Pair> args)
@@ -355,7 +370,10 @@ DEVICE_INLINE void merge_kept(const merge_args<Pair> *args, uint64_t chunk, uint
   }
 }
 
-/* Merges chunks with so few dropped pairs that each lane has at most one. */
+/* A warp for each chunk. Reads the chunk's keys and bits, and its dropped pairs. Writes all of
+ * them at their ranks; if there are more than 32 dropped ones, only the kept ones, and a flag for
+ * merge_dense. Memory limits it, so keys stay in registers: each lane has at most one dropped
+ * pair, and lanes tell each other by shuffles. */
 template <class Pair>
 __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
     merge_sparse(const __grid_constant__ merge_args<Pair> args)
@@ -425,6 +443,10 @@ DEVICE_INLINE uint32_t rank_in_chunk(const merge_args<Pair> *args, uint64_t chun
   return rank;
 }
 
+/* A thread for each dropped pair of a chunk that has more than 32. Reads where the pairs of chunks
+ * begin, and the chunk's kept keys. Writes the pair at its rank. The host does not know whether
+ * there are such chunks, so it is launched in any case; without the flag all threads leave at
+ * once. */
 template <class Pair>
 __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
     merge_dense(const __grid_constant__ merge_args<Pair> args)

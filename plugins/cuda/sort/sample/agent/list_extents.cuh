@@ -7,8 +7,10 @@
 namespace sample
 {
 
-/* Every block computes the prefix sums of all buckets, two for each thread, and lists some extents;
- * block 0 also writes the ends of buckets. */
+/* Every block computes the prefix sums of all buckets, two for each thread, so that no block waits
+ * for another, and lists some extents. Reads the states of the chains and the owner of each
+ * extent. Writes the list of extents, bucket by bucket; block 0 also writes the ends of buckets.
+ * */
 template <class = void>
 __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK)
     list_extents(const __grid_constant__ list_args args)

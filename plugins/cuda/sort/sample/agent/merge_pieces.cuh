@@ -57,8 +57,10 @@ template <class Pair> struct cut_runs_args {
   uint64_t *cuts; /* for each splitter, and for each run: its elements up to the splitter */
 };
 
-/* A thread for each splitter and run. Neighbouring threads have neighbouring splitters, so that
- * most steps of their searches read the same keys. */
+/* A thread for each splitter and run. Reads the splitter and, by bisection, elements of the run.
+ * Writes how many of these are not behind it. The loads of a search wait for each other.
+ * Neighbouring threads have neighbouring splitters, so that most steps of their searches read the
+ * same keys. */
 template <class Pair>
 __global__ void __launch_bounds__(SAMPLE_CUT_BLOCK)
     cut_runs(const __grid_constant__ cut_runs_args<Pair> args)
@@ -179,7 +181,11 @@ DEVICE_INLINE pieces_of pieces_from(const tile_pieces &pieces, const sample_runs
   return some;
 }
 
-/* A block for each tile. */
+/* A block for each tile. Reads the tile's pieces, one of each run, between two rows of cuts.
+ * Writes their pairs in order. Sorts them in shared memory by bins, as sort_buckets does and with
+ * its limits: merging would take a stage for each power of two of runs. The list of pieces lies
+ * where tags or bins come later, and the place of the tile in shared memory, so that fewer
+ * registers spill. */
 template <class Pair>
 __global__ void __launch_bounds__(SAMPLE_TILE_BLOCK,
                                   device_blocks(SAMPLE_TILE_BLOCK, policy<Pair>::tile_blocks))

@@ -177,6 +177,11 @@ DEVICE_INLINE void fill_keys(const sort_oversized_args<Pair> *args, uint32_t buc
   }
 }
 
+/* Reads the list of buckets larger than a tile, and for each part of such a bucket all of its
+ * pairs. Writes the result. Shared memory holds a tile only, so a block finds the bounds of a part
+ * by a sample, and collects the part's pairs. The host does not know how many there are, so the
+ * grid is two blocks for each multiprocessor, which share all parts; mostly there is nothing to
+ * do. */
 template <class Pair>
 __global__ void __launch_bounds__(SAMPLE_TILE_BLOCK, device_blocks(SAMPLE_TILE_BLOCK, 2))
     sort_oversized(const __grid_constant__ sort_oversized_args<Pair> args)

@@ -42,6 +42,10 @@ template <class Pair> struct tabulate_args {
   bool *one_key; /* for each bucket; NULL: not wanted */
 };
 
+/* A thread for each bin of the lookup. Reads the candidates. Writes the splitters, some of them
+ * moved to the edge of a bin, and the lookup, which finds the bucket of a key. Loads take the
+ * time, so many blocks share the bins. The launch asks for half of a multiprocessor's shared
+ * memory, so that blocks spread. */
 template <class Pair>
 __global__ void __launch_bounds__(SAMPLE_SPLITTER_BLOCK)
     tabulate_lookup(const __grid_constant__ tabulate_args<Pair> args)
@@ -92,6 +96,10 @@ DEVICE_INLINE void sort_sample(const choose_splitters_args<Pair> *args,
   sort_tile(tile, samples, &out);
 }
 
+/* A block for each section. Reads a sample of the section. Writes its splitters and its lookup,
+ * and clears the counts of its buckets. Sorting the sample takes the time, so it is sorted like a
+ * tile, in shared memory, with up to 1024 threads. One block of a multiprocessor is asked for:
+ * then each of them has 64 registers. */
 template <class Pair>
 __global__ void __launch_bounds__(SAMPLE_SPLITTER_BLOCK, 1)
     choose_splitters(const __grid_constant__ choose_splitters_args<Pair> args)
@@ -233,8 +241,11 @@ DEVICE_INLINE void add_counts(const count_args<Pair> *args, uint32_t section,
       (void)offset_add(&args->ends, (uint64_t)section * args->set.buckets + i, counts[i]);
 }
 
-/* Counts the pairs of adjacent sections. A block's span may cover several sections, which it
- * processes in turn. */
+/* Reads the keys of adjacent sections and the lookups of these. Writes counts: adds the pairs of
+ * each bucket. A block's span may cover several sections, which it processes in turn. Counts and
+ * table are in shared memory, which limits this kernel; a global count takes one atomic addition
+ * of a block, not one for each pair. If there are many pairs, a block counts up to 32768, as each
+ * one loads the table. */
 template <class Pair>
 __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK,
                                   device_blocks(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_blocks))
@@ -254,8 +265,10 @@ __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK,
   }
 }
 
-/* Counts the pairs of chained sections: those of some consecutive extents, most of which belong to
- * the same section. */
+/* Counts the pairs of chained sections, if an extent has fewer than a block counts. Reads some
+ * consecutive extents and the lookups of their sections. Writes counts, as count_buckets does.
+ * Most extents of a block belong to the same section, so its lookup comes to shared memory once,
+ * not once for each extent. */
 template <class Pair>
 __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK,
                                   device_blocks(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_blocks))
@@ -316,8 +329,10 @@ DEVICE_INLINE void join_buckets(const place_buckets_args<Pair> *args, uint32_t f
   *to = tile;
 }
 
-/* A block for each section, a thread for two buckets. On the last level, each tile gets as many
- * adjacent buckets as fit. */
+/* A block for each section, a thread for two buckets. Reads the counts of buckets. Writes in their
+ * place where the buckets begin, and on the last level the list of tiles, each of as many adjacent
+ * buckets as fit. A section's begin is known, so no block waits for another. A tile in the list
+ * has all that sort_buckets needs to know, for loads there wait for each other. */
 template <class Pair>
 __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK)
     place_buckets(const __grid_constant__ place_buckets_args<Pair> args)
@@ -586,8 +601,11 @@ DEVICE_INLINE void scatter_share(const scatter_args<Pair> *args, scatter_storage
   write_staged(args, by, count, to);
 }
 
-/* Scatters to buckets of known sizes. Each block advances a bucket's begin by the pairs that it
- * adds, so that the begin finally becomes the end. */
+/* Reads pairs and lookups. Writes each pair to its bucket, whose size is known. A block stages its
+ * pairs in shared memory in the order of buckets, so that stores to each are coalesced. It
+ * reserves space by one atomic addition for each bucket: the begin advances, and finally becomes
+ * the end. Packed pairs that are staged leave room for three blocks of a multiprocessor; in
+ * registers, for two. Shared memory and four barriers take the time. */
 template <class Pair>
 __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK,
                                   device_blocks(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_blocks))
@@ -627,6 +645,11 @@ DEVICE_INLINE void scatter_first(const scatter_args<Pair> *args, scatter_storage
     scatter_share(args, by, 0, begin, &share, count, false, to);
 }
 
+/* The first of several levels. Reads the keys, splitters and lookup. Writes pairs to extents of
+ * their buckets, so that no kernel reads all keys before just to count. Stages pairs as
+ * scatter_to_counted does. Blocks would wait for the one that allocates the next extent, so that
+ * is done when the last quarter of one begins. The states of buckets lie apart, as all blocks add
+ * to them. */
 template <class Pair>
 __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK,
                                   device_blocks(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_blocks))
@@ -640,7 +663,10 @@ __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK,
   scatter_first(&args, &by, TO_CHAINED);
 }
 
-/* Scatters to padded buckets; pairs that do not fit are counted but not written. */
+/* Reads the keys, splitters and lookup. Writes each pair to its bucket, which has spare space;
+ * pairs that do not fit are counted but not written. Atomics on the ends of buckets and scattered
+ * stores take the time, so a block stages its pairs and reserves space once for each bucket. Its
+ * loads of pairs begin before the kernel before has finished: see scatter_share. */
 template <class Pair>
 __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK,
                                   device_blocks(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_blocks))

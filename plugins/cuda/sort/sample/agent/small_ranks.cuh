@@ -59,6 +59,11 @@ template <class Pair> struct rank_runs_args {
   index_of<Pair> *indices;     /* the indices of the runs' keys */
 };
 
+/* Reads the keys, or the words that keys are made of. Writes sorted runs and the fences of each,
+ * every 16th key; if one run has all keys, that is the result, and records move too. Comparisons
+ * are bound by integer throughput, so a block ranks only 32 keys of its run: all multiprocessors
+ * take part. A warp ranks two keys, so that its lanes add up their counts without shared memory.
+ * */
 template <class Pair>
 __global__ void __launch_bounds__(SAMPLE_RANK_BLOCK)
     rank_runs(const __grid_constant__ rank_runs_args<Pair> args)
@@ -106,6 +111,10 @@ DEVICE_INLINE void move_all_ranked(const record_units *move, const Index *indice
   }
 }
 
+/* A block ranks a key for each lane of a warp; its warps share the runs. Reads the runs and
+ * fences. Writes each pair at its rank, and moves its record if that is asked for. The time is the
+ * wait for loads of other runs. So lanes hold the fences of a run, with which a search loads from
+ * memory twice, not nine times, and a warp searches two runs at once. */
 template <class Pair>
 __global__ void __launch_bounds__(SAMPLE_RANK_BLOCK)
     rank_all(const __grid_constant__ rank_all_args<Pair> args)

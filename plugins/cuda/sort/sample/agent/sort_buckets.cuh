@@ -134,6 +134,11 @@ template <class Pair> struct sort_buckets_args {
   tile_work<Pair> work;
 };
 
+/* A block for each tile: a bucket, or neighbours that fit. Reads the pairs of the tile and its
+ * scale. Writes the result, or the number of a bucket that is larger than a tile. Shared memory
+ * limits it, where pairs are counted and scattered to bins. A third of that traffic is bank
+ * conflicts, though a warp's bins are laid out in different banks. Three blocks of a
+ * multiprocessor, or two with keys of 128 bits, leave a thread 40 or 64 registers. */
 template <class Pair>
 __global__ void __launch_bounds__(SAMPLE_TILE_BLOCK,
                                   device_blocks(SAMPLE_TILE_BLOCK, policy<Pair>::tile_blocks))
@@ -149,7 +154,10 @@ __global__ void __launch_bounds__(SAMPLE_TILE_BLOCK,
     args.oversized[1 + device_add32(&args.oversized[0], 1)] = all.first;
 }
 
-/* A block for each bucket. */
+/* A block for each bucket. Reads the bucket, and the ends of those before: it adds up their pairs
+ * itself, which saves a kernel. Writes the result. If the bucket overflowed, its block reads all
+ * keys and collects those of the bucket, as one more kernel would cost every sort a launch. The
+ * limits are those of sort_buckets. */
 template <class Pair>
 __global__ void __launch_bounds__(SAMPLE_TILE_BLOCK,
                                   device_blocks(SAMPLE_TILE_BLOCK, policy<Pair>::tile_blocks))

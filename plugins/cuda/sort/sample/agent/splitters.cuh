@@ -99,6 +99,10 @@ template <class Pair> struct rank_samples_args {
   level_start<Pair> level;
 };
 
+/* Ranks samples as rank_runs does keys. Reads a sample of the keys where they lie. Writes its
+ * sorted runs with fences, or, if one run has all, the candidates for splitters; empties the
+ * buckets or chains of the level. So short a kernel is one load and one wait after the other: a
+ * kernel that takes the sample first, or one that clears, would be another launch to wait for. */
 template <class Pair>
 __global__ void __launch_bounds__(SAMPLE_RANK_BLOCK,
                                   device_blocks(SAMPLE_RANK_BLOCK, Pair::packed ? 4 : 1))
@@ -130,6 +134,9 @@ template <class Pair> struct rank_all_samples_args {
   sample_choice<Pair> choice;
 };
 
+/* Ranks samples as rank_all does keys. Reads their runs and fences. Writes the candidates for
+ * splitters, evenly spaced in the order of all samples. Loads that wait for each other take the
+ * time; fences make them few. */
 template <class Pair>
 __global__ void __launch_bounds__(SAMPLE_RANK_BLOCK)
     rank_all_samples(const __grid_constant__ rank_all_samples_args<Pair> args)
