@@ -4,7 +4,8 @@
 # machine, every check and the medians.
 #   --build DIR      use what is built there, here or elsewhere; else it is built, with nvcc
 #   --packages DIR   Debian packages that are not installed, unpacked by dpkg -x; repeatable
-#   --only STEP      conformance, files, sanitizers, device (tests of records and pairs in its memory),
+#   --only STEP      conformance, files, sanitizers, device (tests of records and pairs in its memory, and of
+#                    recsort.cuh),
 #                    device-sanitizers (the same with few), shards (tests of records on several
 #                    devices, and how their throughput grows), soak (100,000 frames of such sorts),
 #                    benchmark (data on the device), records (data of the host), verify (what it
@@ -24,7 +25,7 @@ build='' packages='' only='' quick='' name='' append='' collect='' failed=0
 output=$source/tools/results
 
 fail() { echo "gpu-check.sh: $*" >&2; exit 2; }
-usage() { sed -n '2,20s/^# \{0,1\}//p' "$0"; exit "$1"; }
+usage() { sed -n '2,21s/^# \{0,1\}//p' "$0"; exit "$1"; }
 folder() { (cd "$1" 2> /dev/null && pwd) || fail "$1 is no folder"; }
 
 while [ $# -gt 0 ]; do
@@ -72,7 +73,7 @@ use_packages() {
 build_here() {
   command -v nvcc > /dev/null || fail "there is no nvcc; give a build by --build"
   cmake -S "$source" -B "$source/build-gpu" -DCMAKE_BUILD_TYPE=Release >&2
-  cmake --build "$source/build-gpu" --parallel --target all recbench-gpu device-check pairs-check shards-check device-soak >&2
+  cmake --build "$source/build-gpu" --parallel --target all recbench-gpu device-check pairs-check shards-check header-check device-soak >&2
   build=$source/build-gpu
 }
 
@@ -82,7 +83,7 @@ export PATH="$PATH:/usr/local/cuda/bin"
 LD_LIBRARY_PATH=$build/core${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH RECSORT_PLUGIN_PATH="$build/plugins/cuda"
 export OMP_WAIT_POLICY=passive # several programs run at the same time
-device_programs='tests/gpu/device-check tests/gpu/pairs-check tests/gpu/shards-check tests/gpu/device-soak'
+device_programs='tests/gpu/device-check tests/gpu/pairs-check tests/gpu/shards-check tests/gpu/header-check tests/gpu/device-soak'
 bench='tools/bench/recbench tools/bench/recbench-sorts tools/bench/recbench-gpu'
 programs=$device_programs
 for step in ${only:-all}; do
@@ -189,7 +190,7 @@ check_sanitizers() {
 }
 
 check_device() {
-  for program in device-check pairs-check; do
+  for program in device-check pairs-check header-check; do
     status=0
     "$build/tests/gpu/$program" > "$work/log" 2>&1 || status=$?
     judge "$program" "$status" "$work/log"

@@ -1,10 +1,12 @@
-/* pairs.cu - keys with values, sorted by recsort and by CUB. A record is the type of its
+/* pairs.cu - keys with values, sorted by recsort, by its header alone and by CUB. A record is the type of its
  * key, such as f32, u64, or u40 for 40 bits of 64; with values of 32 or 64 bits, as f32+u32;
  * without, when places in the input are the values, which CUB must be given; or f32+none for keys
  * alone.
  *
  * Values are places in any case: if keys ascend strictly by (key, place), and each is the key of
  * its place, this is the stable order of all. Keys alone ascend, and a sum of hashes stays. */
+#include <recsort.cuh>
+
 #include "bench.cuh"
 
 namespace bench
@@ -66,6 +68,8 @@ struct pairs_kind {
 template <class Key, class Value> struct pairs_trial : trial {
   pairs_trial(const request &asked, const pairs_kind &kind);
   void add_ours(const std::string &algorithm);
+  void add_header();
+  template <class Called> cudaError_t call_header(void *at, size_t &bytes) const;
   void add_cub(const cub_named &cub, const char *name, cub_sort *sort, bool in_place);
   void add_copy();
   void copy(void *to, const void *from, size_t bytes) const
@@ -116,6 +120,7 @@ pairs_trial<Key, Value>::pairs_trial(const request &asked, const pairs_kind &of)
     add_cub(cub, "DeviceRadixSort", cub.sorts->radix, false);
   }
   add_copy();
+  add_header();
   for (const std::string &algorithm : asked.algorithms)
     add_ours(algorithm);
   workspace = std::make_unique<array<char>>(workspace_bytes);
@@ -141,6 +146,37 @@ void pairs_trial<Key, Value>::add_ours(const std::string &algorithm)
   jobs.push_back(std::make_unique<device_job>(make_sorter(schema, algorithm.c_str()), job));
   const device_job *const made = jobs.back().get();
   add_both({"recsort " + algorithm, [made] { made->run(); }, made->bytes()});
+}
+
+/* By recsort.cuh, of keys of the type `Called`. */
+template <class Key, class Value>
+template <class Called>
+cudaError_t pairs_trial<Key, Value>::call_header(void *at, size_t &bytes) const
+{
+  const Called *const from = (const Called *)(const Key *)keys_in;
+  Called *const to = (Called *)(Key *)keys_out;
+  return kind.alone ? recsort::sort_keys(at, bytes, from, to, count, stream, 0, kind.bits)
+                    : recsort::sort_pairs(at, bytes, from, to,
+                                          kind.numbered ? nullptr : (const Value *)values_in,
+                                          (Value *)values_out, count, stream, 0, kind.bits);
+}
+
+template <class Key, class Value> void pairs_trial<Key, Value>::add_header()
+{
+  const auto call = [this](void *at, size_t &bytes) {
+    if constexpr (sizeof(Key) == sizeof(float))
+      if (kind.type == cub_type::f32) return call_header<float>(at, bytes);
+    return call_header<Key>(at, bytes);
+  };
+  size_t bytes = 0;
+  CHECK(call(nullptr, bytes));
+  workspace_bytes = std::max(workspace_bytes, bytes);
+  add_both({"recsort.cuh",
+            [=] {
+              size_t given = bytes;
+              CHECK(call(*workspace, given));
+            },
+            bytes});
 }
 
 template <class Key, class Value>
