@@ -7,6 +7,7 @@
 #include "cuda/records/record_key.h"
 #include "cuda/records/record_units.h"
 #include "cuda/segments/segments.h"
+#include "recsort/plugin.h"
 
 enum { RECORDS_BLOCK = 256 };
 
