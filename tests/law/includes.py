@@ -53,7 +53,7 @@ LAW = {
     'plugins/cuda/recsort.cuh': ['cuda/'],
     'plugins/cuda/head': DEVICE_GROUND + ['cuda/records/record_reading.cuh', 'gpu/device_head.h'],
     'plugins/cuda/pairs': DEVICE_GROUND + [KEYS, 'gpu/device_pairs.h'],
-    'plugins/cuda/records': DEVICE_GROUND + [KEYS, HASH, 'cuda/key_words.h', 'cuda/segments/segments.h', 'gpu/'],
+    'plugins/cuda/records': DEVICE_GROUND + [ABI, KEYS, HASH, 'cuda/key_words.h', 'cuda/segments/segments.h', 'gpu/'],
     'plugins/cuda/segments': DEVICE_GROUND + ['cuda/records/record_reading.cuh', 'gpu/device_segments.h', 'gpu/records.h'],
     'plugins/cuda/segments/segment_order.cuh': ['cuda/sort/sample/block/'],
     'plugins/cuda/sort': DEVICE_GROUND,
