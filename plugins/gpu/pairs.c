@@ -8,8 +8,7 @@ recsort_job gpu_read_job(const recsort_job *jobs, size_t number)
 {
   recsort_job job = jobs[number];
   if (!job.offset_bits) job.offset_bits = 64;
-  if (!job.index_bits || !job.permutation)
-    job.index_bits = (uint64_t)job.count > UINT64_C(1) << 32 ? 64 : 32;
+  if (!job.index_bits || !job.permutation) job.index_bits = gpu_index_bits(job.count);
   return job;
 }
 

@@ -30,6 +30,12 @@ static inline team gpu_team(const gpu_instance *self, const recsort_plugin_job *
   return team_of_host(self->host, job->threads);
 }
 
+/* The bits of an index among `count` records. */
+static inline uint32_t gpu_index_bits(uint64_t count)
+{
+  return count > UINT64_C(1) << 32 ? 64 : 32;
+}
+
 /* Job `number` of several, with its defaults filled in. */
 recsort_job gpu_read_job(const recsort_job *jobs, size_t number);
 

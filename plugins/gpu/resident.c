@@ -102,9 +102,8 @@ static recsort_status read_job(resident *r, uint32_t algorithm, const recsort_ke
                                  .count = job->count,
                                  .key_bits = bits + above,
                                  .key_width = gpu_pair_width(bits + above),
-                                 .index_bits = job->index_bits,
+                                 .index_bits = gpu_index_bits(job->count),
                                  .threads = 1};
-  if (r->is_numbers) r->sort.index_bits = job->count <= UINT64_C(1) << 32 ? 32 : 64;
   return RECSORT_OK;
 }
 

@@ -78,13 +78,31 @@ static bool has_rest(const resident *r)
   return rest;
 }
 
+/* Indices of 32 bits become wide as the values of pairs do, of which they are also the codes. */
+static device_status start_permutation(const resident *r)
+{
+  const recsort_job *const job = &r->job;
+  const records_order *const order = &r->order;
+  if (job->index_bits == order->index_bits)
+    return runtime_start_across(job->stream, job->permutation, order->indices,
+                                order->count * (order->index_bits / 8));
+  const device_pairs wide = {.stream = job->stream,
+                             .count = order->count,
+                             .key_width = order->index_bits,
+                             .value_width = job->index_bits,
+                             .values_out = job->permutation};
+  const device_pairs_sorted sorted = {.codes = order->indices,
+                                      .order = order->indices,
+                                      .code_width = order->index_bits,
+                                      .index_bits = order->index_bits};
+  return device_pairs_finish(&wide, &sorted);
+}
+
 device_status resident_move(resident *r)
 {
   const recsort_job *const job = &r->job;
   device_status status = 0;
-  if (job->permutation && job->permutation != r->numbers.values_out)
-    status = runtime_start_across(job->stream, job->permutation, r->order.indices,
-                                  r->order.count * (r->order.index_bits / 8));
+  if (job->permutation && job->permutation != r->numbers.values_out) status = start_permutation(r);
   if (!status) status = start_moves(r, false, job->stream);
   if (status || !has_rest(r)) return status;
   return r->unchanged.looks ? device_start_unless_unchanged(&r->pairs.job, start_in_place, r)

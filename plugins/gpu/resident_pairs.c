@@ -67,7 +67,6 @@ void resident_plan_pairs(resident *r)
   const recsort_job *const job = &r->job;
   const recsort_key_program *const whole = &r->whole;
   const recsort_array keys = resident_array(r, RESIDENT_SORTED);
-  const uint32_t sorted_bits = job->count <= UINT64_C(1) << 32 ? 32 : 64;
   r->is_numbers = !job->columns && !r->segments.count && !job->head && is_one_number(whole) &&
                   is_aligned(&keys, whole->record_size);
   if (!r->is_numbers) return;
@@ -81,7 +80,7 @@ void resident_plan_pairs(resident *r)
                               .keys_in = job->records,
                               .keys_out = job->sorted};
   const uint64_t values = find_values(r);
-  if (job->permutation && (values == RESIDENT_NONE || job->index_bits != sorted_bits)) {
+  if (job->permutation && values == RESIDENT_NONE) {
     r->numbers.value_width = job->index_bits;
     r->numbers.values_out = job->permutation;
   } else if (values != RESIDENT_NONE) {

@@ -48,7 +48,7 @@ static device_segment_sort plan_tiles(const resident *r)
                                .count = r->job.count,
                                .segments = r->segments,
                                .shared_bytes = r->pairs.job.shared_bytes,
-                               .index_bits = r->job.index_bits,
+                               .index_bits = r->sort.index_bits,
                                .disorder = r->pairs.disorder,
                                .facts = &r->facts->records,
                                .stream = r->job.stream};
@@ -84,7 +84,7 @@ static device_status start_tiles(resident *r)
   const bool others = add_moved(r, false), alone = r->tiles.moved_count == 0;
   const bool moved = others && alone && add_moved(r, true);
   r->order = (records_order){
-      .indices = r->buffers.indices[0], .count = r->job.count, .index_bits = r->job.index_bits};
+      .indices = r->buffers.indices[0], .count = r->job.count, .index_bits = r->sort.index_bits};
   if (!moved || r->job.permutation) r->tiles.order = r->buffers.indices[0];
   return device_segments_sort(&r->tiles);
 }
