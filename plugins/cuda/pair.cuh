@@ -3,8 +3,8 @@
  *   wide_pair<Key, Index>   keys and indices in separate arrays
  *   packed_pair             both in 64 bits, the index in the low ones; one array
  *
- * with_key, with_wide_pair and with_pair choose the types of a job. The values that they pass are
- * only there for their types.
+ * with_key, with_short_pair, with_wide_pair and with_pair_of choose the types of a job.
+ * The values that they pass are only there for their types.
  */
 #ifndef RECSORT_CUDA_PAIR_CUH
 #define RECSORT_CUDA_PAIR_CUH
@@ -176,6 +176,14 @@ template <class Work> static inline auto with_key(uint32_t key_width, const Work
   return work(device_uint128());
 }
 
+/* Calls work(pair) with a pair of the job's key and an index of 32 bits, not packed. */
+template <class Work> static inline auto with_short_pair(const device_job *job, const Work &work)
+{
+  assert(job->index_bits == 32);
+  return with_key(job->key_width,
+                  [&](auto key) { return work(wide_pair<decltype(key), uint32_t>()); });
+}
+
 /* Calls work(pair) with a pair of the job's key and index, not packed. */
 template <class Work> static inline auto with_wide_pair(const device_job *job, const Work &work)
 {
@@ -194,12 +202,6 @@ static inline auto with_pair_of(const device_job *job, const Work &work)
   if constexpr (sizeof(Key) > sizeof(uint32_t))
     if (job->index_bits == 32) return work(wide_pair<Key, uint32_t>());
   return work(wide_pair<Key, uint64_t>());
-}
-
-/* The same for any job. */
-template <class Work> static inline auto with_pair(const device_job *job, const Work &work)
-{
-  return with_key(job->key_width, [&](auto key) { return with_pair_of<decltype(key)>(job, work); });
 }
 
 #endif

@@ -364,7 +364,8 @@ static void check_shape(sample *s, const shape *of, run_lengths lengths, bool lo
   s->lengths = lengths;
   s->job.block = of->block;
   s->job.key_width = key_widths[random_below(random, COUNT_OF(key_widths))];
-  s->job.index_bits = index_widths[random_below(random, COUNT_OF(index_widths))];
+  s->job.index_bits =
+      of->way == BY_PIECES ? 32 : index_widths[random_below(random, COUNT_OF(index_widths))];
   s->job.key_bits = s->job.key_width;
   check_runs(s, of->way, of->runs, of->count, loud, patience, random, t);
 }

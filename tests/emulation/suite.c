@@ -301,16 +301,15 @@ static void check_length(const device_algorithm *algorithm, sample *s, uint64_t 
     }
 }
 
-/* The detection of orders needs more keys than most other lengths, and space in place of indices:
- * so indices are wide here, and pairs are ranked. Where the device decides, only dropped pairs
- * are. */
+/* The detection of orders needs more keys than most other lengths, and space in place of indices.
+ * Pairs are ranked; where the device decides, only dropped pairs are. */
 static void check_pattern(const device_algorithm *algorithm, sample *s, const pattern *p, bool loud,
                           uint64_t *random, suite_tally *t)
 {
-  enum { COUNT = 2500, TILE = 5 /* for the other sorts */, SHARE = 12 };
-  s->job.count = COUNT;
+  enum { TILE = 5 /* for the other sorts */, SHARE = 16 };
+  s->job.count = MAX_COUNT;
   s->job.key_width = key_widths[random_below(random, COUNT_OF(key_widths))];
-  s->job.index_bits = 64;
+  s->job.index_bits = 32;
   prepare(s, p, random);
   s->job.tile = TILE;
   set_path(s, PATH_RANKED);
@@ -319,7 +318,7 @@ static void check_pattern(const device_algorithm *algorithm, sample *s, const pa
   set_path(s, PATH_PADDED);
   s->decided = true;
   s->tuning.drop_share = SHARE;
-  s->tuning.most_small = s->tuning.most_small_wide = COUNT / SHARE;
+  s->tuning.most_small = s->tuning.most_small_wide = MAX_COUNT / SHARE;
   check(algorithm, s, loud, t);
 }
 
@@ -340,7 +339,7 @@ static void check_values(const device_algorithm *algorithm, sample *s, uint64_t 
     s->job.count = ways[w].count;
     s->job.key_width = key_widths[random_below(random, COUNT_OF(key_widths))];
     s->job.key_bits = s->job.key_width;
-    s->job.index_bits = index_widths[random_below(random, COUNT_OF(index_widths))];
+    s->job.index_bits = 32;
     for (size_t i = 0; i < s->job.count; i++)
       s->keys[i] = key_of(random_below(random, values), values, s->job.key_width, WAY_WHOLE);
     s->pattern = "values";
@@ -421,7 +420,7 @@ size_t suite_run_path(const device_algorithm *algorithm, const char *name, suite
   for (size_t i = 0; i < ROUNDS * COUNT_OF(key_widths) && !t->failed; i++) {
     s.job.count = paths[p].count;
     s.job.key_width = s.job.key_bits = key_widths[i % COUNT_OF(key_widths)];
-    s.job.index_bits = index_widths[random_below(&random, COUNT_OF(index_widths))];
+    s.job.index_bits = 32;
     if (paths[p].values)
       set_values(&s, paths[p].values, &random);
     else

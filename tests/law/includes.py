@@ -63,6 +63,7 @@ LAW = {
                                        'cuda/sort/sample/merge_plan.h', 'cuda/sort/sample/block/', 'cuda/key_words.h',
                                        'cuda/records/record_units.h'],
     'plugins/cuda/sort/sample/dispatch': ['cuda/device.h', 'cuda/sort/sample/'],
+    'plugins/cuda/sort/sample/dispatch/sample_sort.cu': ['cuda/algorithms.h'],
     # a folder of sorts
     'plugins/cuda/sort/*': ['cuda/algorithms.h', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/plan.h', 'cuda/runs.cuh',
                             'gpu/device_sort.h'],

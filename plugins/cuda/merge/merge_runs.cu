@@ -3,7 +3,8 @@
  *   up to two       merge_two_runs: one pass, by co-ranks; or two_moved_runs, which moves records
  *   up to 128       sample_merge: cuts all runs by splitters, and sorts the tiles between them
  *   more, or few    sample_sort, which ignores that there are runs
- *   keys
+ *   keys, or more
+ *   than 2^32
  *
  * docs/gpu-sort.md has the reasons.
  */

@@ -5,18 +5,19 @@ using namespace sample;
 
 static pair_merge merge_of(const device_job *job)
 {
-  return with_wide_pair(job, [=](auto pair) { return choose_merge<decltype(pair)>(job); });
+  return with_short_pair(job, [=](auto pair) { return choose_merge<decltype(pair)>(job); });
 }
 
 bool sample_merges(const device_job *job, uint32_t runs)
 {
-  return with_wide_pair(job, [=](auto pair) { return merges<decltype(pair)>(job, runs); });
+  if (job->index_bits == 64) return false;
+  return with_short_pair(job, [=](auto pair) { return merges<decltype(pair)>(job, runs); });
 }
 
 device_status sample_merge(const device_job *job, const uint64_t *bounds, uint32_t runs,
                            const device_buffers *buffers)
 {
-  return with_wide_pair(
+  return with_short_pair(
       job, [=](auto pair) { return merge_bounds<decltype(pair)>(job, bounds, runs, buffers); });
 }
 
@@ -32,8 +33,8 @@ static sample_runs runs_of_width(const device_job *job, uint64_t width)
 
 bool sample_merges_pairs(const device_job *job, uint64_t runs)
 {
-  return job->count >= sample_tuning_of(job).least_merged && runs <= SAMPLE_MERGED_RUNS &&
-         merge_of(job).fits(job, (uint32_t)runs);
+  return job->index_bits == 32 && job->count >= sample_tuning_of(job).least_merged &&
+         runs <= SAMPLE_MERGED_RUNS && merge_of(job).fits(job, (uint32_t)runs);
 }
 
 uint64_t sample_merge_pairs_bytes(const device_job *job, uint64_t width)

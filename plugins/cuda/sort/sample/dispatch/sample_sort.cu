@@ -5,6 +5,8 @@
  *   small_sort   few pairs: counts, for each, the others that go before it
  *   many_sort    more pairs: scatters them to padded buckets and sorts these; very many level by
  *                level, to buckets that are counted, or are chains of extents
+ *   merge_sort   more than 2^32 pairs, which need indices of 64 bits: few have memory for so many,
+ *                so no other sort is compiled for them
  *
  * Layers: dispatch/ plans, divides memory and launches; agent/ has the kernels; block/ has what the
  * threads of a warp or a block do together.
@@ -12,8 +14,7 @@
  * A pair is a key and its index. All pairs differ, so no step needs to be stable. many_sort packs
  * both in 64 bits if they fit, with the index in the low bits, and one array moves instead of two.
  */
-#include "cuda/sort/sample/sample.h"
-
+#include "cuda/algorithms.h"
 #include "cuda/sort/sample/dispatch/mixed.cuh"
 
 using namespace sample;
@@ -135,15 +136,17 @@ static device_status sort_job(const device_job *job, const device_buffers *buffe
 
 device_status sample_sort(const device_job *job, const device_buffers *buffers, unsigned *result)
 {
+  if (job->index_bits == 64) return merge_sort(job, buffers, result);
   *result = 0;
   if (job->count == 0) return 0;
-  return with_wide_pair(job,
-                        [=](auto pair) { return sort_job<decltype(pair)>(job, buffers, result); });
+  return with_short_pair(job,
+                         [=](auto pair) { return sort_job<decltype(pair)>(job, buffers, result); });
 }
 
 uint64_t sample_extra_bytes(const device_job *job)
 {
-  return ORDER_FLAGS_BYTES + with_wide_pair(job, [=](auto pair) {
+  if (job->index_bits == 64) return merge_extra_bytes(job);
+  return ORDER_FLAGS_BYTES + with_short_pair(job, [=](auto pair) {
            return choose_sort<decltype(pair)>(job).extra_bytes(job);
          });
 }
@@ -151,9 +154,9 @@ uint64_t sample_extra_bytes(const device_job *job)
 /* None if it detects the order: of keys that are in memory, and records then need not move. */
 device_skills sample_skills(const device_job *job)
 {
+  if (job->index_bits == 64) return {};
   const bool decided =
-      job->mailbox || with_wide_pair(job, [=](auto pair) { return decides<decltype(pair)>(job); });
+      job->mailbox || with_short_pair(job, [=](auto pair) { return decides<decltype(pair)>(job); });
   const bool detects = sample_detects_order(job) && decided;
-  return {!detects && job->key_width == 32 && job->index_bits == 32,
-          !detects && sample_is_small(job)};
+  return {!detects && job->key_width == 32, !detects && sample_is_small(job)};
 }

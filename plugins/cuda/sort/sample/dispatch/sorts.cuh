@@ -1,7 +1,6 @@
 /* sorts.cuh - the sorts that sample_sort.cu chooses from, for each type of pair, and the merges
- * that merge_runs.cu does. They are compiled in separate files: those with indices of 64 bits in
- * wide_indices.cu; those with indices of 32 bits in packed.cu and wide_*.cu (many_sort), small.cu
- * (small_sort), presorted.cu and merges.cu (run_merge). */
+ * that merge_runs.cu does. They are compiled in separate files: packed.cu and wide_*.cu
+ * (many_sort), small.cu (small_sort), presorted.cu and merges.cu (run_merge). */
 #ifndef RECSORT_CUDA_SAMPLE_SORTS_CUH
 #define RECSORT_CUDA_SAMPLE_SORTS_CUH
 
