@@ -27,6 +27,7 @@
 #include <string.h>
 
 #include "recsort/key_interpreter.h"
+#include "recsort/plugin.h"
 
 typedef struct instance {
   const recsort_host *host;
