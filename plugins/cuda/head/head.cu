@@ -18,7 +18,7 @@
  * in regular distances is in several groups.
  */
 #include "cuda/plan.h"
-#include "cuda/records/record_reading.cuh"
+#include "cuda/records/reading.cuh"
 #include "gpu/device_head.h"
 
 #ifndef HEAD_LEAST
@@ -28,6 +28,8 @@
 
 namespace
 {
+
+using namespace records;
 
 enum {
   WIDE = 8,            /* records of a strand in a row */
@@ -108,7 +110,7 @@ DEVICE_INLINE uint32_t strand_of(const matrix &shape, uint64_t record)
 
 template <reading How> DEVICE_INLINE pair read_pair(const read_args &args, uint64_t at, bool *valid)
 {
-  const records_key key = key_with<How>(args, at, load_word<How>(args, at), valid);
+  const record_key key = key_with<How>(args, at, load_word<How>(args, at), valid);
   return {{at, key.words[0], key.words[1]}};
 }
 
@@ -122,14 +124,14 @@ struct minima_args {
 
 /* The first record that a thread has seen. */
 struct first_seen {
-  records_key key;
+  record_key key;
   uint32_t row;
   bool any;
 };
 
 /* Rows ascend, so the first of equal keys stays. A key that is a word is in words[0]. */
 template <reading How>
-DEVICE_INLINE void note_less(first_seen *best, const records_key &key, uint64_t row)
+DEVICE_INLINE void note_less(first_seen *best, const record_key &key, uint64_t row)
 {
   const bool high_ties = How < FIELDS || key.words[1] == best->key.words[1];
   const bool less =
@@ -607,14 +609,5 @@ device_status device_head_find(const device_head *job)
   const read_args from = {source_of(job->program, job->records, job->facts), shape_of(job->count)};
   workspace work;
   (void)divide(from.shape, job->head, (char *)job->memory, &work);
-  switch (reading_of(from)) {
-  case WORDS_OF_4:
-    return find<WORDS_OF_4>(job, from, work);
-  case WORDS_OF_8:
-    return find<WORDS_OF_8>(job, from, work);
-  case FIELDS:
-    return find<FIELDS>(job, from, work);
-  default:
-    return find<COMPUTED>(job, from, work);
-  }
+  return with_reading(from, [&](auto how) { return find<how>(job, from, work); });
 }

@@ -6,7 +6,7 @@
  *   a branch           a sort of segments of at most 64, 256 ... 16,384 records, or of any
  */
 #include "cuda/decision.cuh"
-#include "cuda/segments/segments.h"
+#include "cuda/records/offsets.cuh"
 #include "gpu/device_segments.h"
 
 #ifndef MEASURED_LEAST
@@ -40,7 +40,8 @@ __global__ void __launch_bounds__(measure_args::max_threads)
   uint64_t most = 0;
   for (uint64_t s = (uint64_t)blockIdx.x * BLOCK + threadIdx.x; s < args.segments.count;
        s += (uint64_t)gridDim.x * BLOCK)
-    most = plan_max(most, offset_at(&args.segments, s + 1) - offset_at(&args.segments, s));
+    most = plan_max(most, records::offset_at(&args.segments, s + 1) -
+                              records::offset_at(&args.segments, s));
   device_max32(longest, (uint32_t)plan_min(most, UINT32_MAX));
   __syncthreads();
   if (threadIdx.x > 0) return;

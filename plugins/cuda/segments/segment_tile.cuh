@@ -4,12 +4,17 @@
 #ifndef RECSORT_CUDA_SEGMENT_TILE_CUH
 #define RECSORT_CUDA_SEGMENT_TILE_CUH
 
-#include "cuda/records/record_reading.cuh"
-#include "cuda/segments/segments.h"
+#include "cuda/records/offsets.cuh"
+#include "cuda/records/reading.cuh"
 #include "gpu/device_segments.h"
 
 namespace segment_sort
 {
+
+using records::offset_at;
+using records::reading;
+using records::record_key;
+using records::record_source;
 
 enum {
   DIGIT_BITS = 8,
@@ -82,7 +87,7 @@ struct tile_end {
 DEVICE_INLINE tile_end find_end(const segment_args &args, uint64_t place)
 {
   if (place == 0) return {0, 0};
-  const uint64_t next = warp_offsets_up_to(&args.segments, place - 1);
+  const uint64_t next = records::warp_offsets_up_to(&args.segments, place - 1);
   const bool outside = next == 0 || next > args.segments.count || place >= args.count;
   const uint64_t begin = outside ? place : offset_at(&args.segments, next);
   return {plan_min(begin, args.count), next};
@@ -166,7 +171,7 @@ DEVICE_INLINE uint32_t batch_begin(uint32_t batch)
   return threadIdx.x / WARP_SIZE * batch * WARP_SIZE + threadIdx.x % WARP_SIZE;
 }
 
-DEVICE_INLINE void store_key(const tile &mine, uint32_t i, const records_key &key)
+DEVICE_INLINE void store_key(const tile &mine, uint32_t i, const record_key &key)
 {
   DEVICE_UNROLL
   for (uint32_t w = 0; w < MOST_WORDS; w++)
@@ -176,14 +181,14 @@ DEVICE_INLINE void store_key(const tile &mine, uint32_t i, const records_key &ke
 /* Makes the keys of the tile's records. They are 0 outside all segments. */
 template <reading How> DEVICE_INLINE void load_keys(const segment_args &args, const tile &mine)
 {
-  enum { LOADS = How < FIELDS ? BATCH : 1 };
+  enum { LOADS = How < reading::FIELDS ? BATCH : 1 };
   bool valid = true;
   for (uint32_t i = batch_begin(LOADS); i < mine.count; i += LOADS * blockDim.x) {
     uint64_t words[LOADS] = {};
     DEVICE_UNROLL
     for (uint32_t k = 0; k < LOADS; k++) {
       const uint32_t at = i + k * WARP_SIZE;
-      if (at < mine.count) words[k] = load_word<How>(args.from, mine.begin + at);
+      if (at < mine.count) words[k] = records::load_word<How>(args.from, mine.begin + at);
     }
     DEVICE_UNROLL
     for (uint32_t k = 0; k < LOADS; k++) {
@@ -191,8 +196,8 @@ template <reading How> DEVICE_INLINE void load_keys(const segment_args &args, co
       if (at >= mine.count) continue;
       const bool inside = at >= mine.inner && at < mine.outer;
       store_key(mine, at,
-                inside ? key_with<How>(args.from, mine.begin + at, words[k], &valid)
-                       : records_key{});
+                inside ? records::key_with<How>(args.from, mine.begin + at, words[k], &valid)
+                       : record_key{});
     }
   }
   if (!valid) args.from.facts->invalid = 1;

@@ -111,7 +111,8 @@ DEVICE_INLINE bool load(const segment_args &args, uint64_t count, tile *mine, ui
   }
   mine->count = (uint32_t)count;
   mine->size = args.tile;
-  mine->words = How == WORDS_OF_4 ? 1 : args.words; /* a constant makes all that follows faster */
+  mine->words =
+      How == reading::WORDS_OF_4 ? 1 : args.words; /* a constant makes all that follows faster */
   divide(mine, memory);
   load_keys<How>(args, *mine);
   return count > 0;
@@ -223,7 +224,7 @@ device_status device_segments_sort(const device_segment_sort *job)
 {
   segment_plan plan;
   (void)plan_segments(job, &plan);
-  segment_args args = {source_of(job->program, job->records, job->facts),
+  segment_args args = {records::source_of(job->program, job->records, job->facts),
                        job->segments,
                        job->count,
                        plan.part,
@@ -236,14 +237,5 @@ device_status device_segments_sort(const device_segment_sort *job)
                        job->disorder};
   for (uint32_t m = 0; m < job->moved_count; m++)
     args.moved[m] = job->moved[m];
-  switch (reading_of(args.from)) {
-  case WORDS_OF_4:
-    return start<WORDS_OF_4>(job, plan, args);
-  case WORDS_OF_8:
-    return start<WORDS_OF_8>(job, plan, args);
-  case FIELDS:
-    return start<FIELDS>(job, plan, args);
-  default:
-    return start<COMPUTED>(job, plan, args);
-  }
+  return records::with_reading(args.from, [&](auto how) { return start<how>(job, plan, args); });
 }

@@ -1,12 +1,13 @@
-/* segments.h - device functions that find the segment of an element. */
-#ifndef RECSORT_CUDA_SEGMENTS_H
-#define RECSORT_CUDA_SEGMENTS_H
+/* offsets.cuh - device functions that find the segment of an element. */
+#ifndef RECSORT_CUDA_RECORDS_OFFSETS_CUH
+#define RECSORT_CUDA_RECORDS_OFFSETS_CUH
 
 #include "cuda/device.h"
 #include "cuda/plan.h"
 #include "gpu/records.h"
 
-enum { SEGMENTS_WARP = 32 };
+namespace records
+{
 
 DEVICE_INLINE uint64_t offset_at(const device_segments *segments, uint64_t i)
 {
@@ -19,8 +20,8 @@ DEVICE_INLINE uint64_t warp_offsets_up_to(const device_segments *segments, uint6
 {
   uint64_t low = 0, high = segments->count + 1;
   while (low < high) {
-    const uint64_t step = (high - low + SEGMENTS_WARP - 1) / SEGMENTS_WARP;
-    const uint64_t at = low + threadIdx.x % SEGMENTS_WARP * step;
+    const uint64_t step = (high - low + WARP_SIZE - 1) / WARP_SIZE;
+    const uint64_t at = low + threadIdx.x % WARP_SIZE * step;
     const bool found = at < high && offset_at(segments, at) <= place;
     const uint32_t more = device_popc(device_ballot(found));
     if (more == 0) return low;
@@ -43,5 +44,7 @@ DEVICE_INLINE uint64_t offsets_up_to(const device_segments *segments, uint64_t l
   }
   return low;
 }
+
+} // namespace records
 
 #endif

@@ -1,17 +1,22 @@
-/* record_key.h - makes the key of a record on the device. */
-#ifndef RECSORT_CUDA_RECORD_KEY_H
-#define RECSORT_CUDA_RECORD_KEY_H
+/* key.cuh - makes the key of a record on the device. */
+#ifndef RECSORT_CUDA_RECORDS_KEY_CUH
+#define RECSORT_CUDA_RECORDS_KEY_CUH
+
+#include <type_traits>
 
 #include "cuda/key_words.h"
 #include "gpu/records.h"
 #include "recsort/key_interpreter.h"
 
-typedef struct records_key {
-  uint64_t words[2];
-} records_key;
+namespace records
+{
+
+struct record_key {
+  uint64_t words[2]; /* the least significant first */
+};
 
 /* key_place for keys of two words. It indexes them by constants, so that they are in registers. */
-DEVICE_INLINE void place_code(records_key *key, uint32_t shift, uint64_t code)
+DEVICE_INLINE void place_code(record_key *key, uint32_t shift, uint64_t code)
 {
   const uint32_t bit = shift % 64;
   const uint64_t here = code << bit, above = bit ? code >> (64 - bit) : 0;
@@ -20,12 +25,20 @@ DEVICE_INLINE void place_code(records_key *key, uint32_t shift, uint64_t code)
   key->words[1] |= low ? above : here;
 }
 
-/* Kernels for programs without operands are compiled apart, as those take more registers. */
+/* Whether a program has operands. Kernels for those take more registers, so they are others. */
 static inline bool has_computed(const records_program *program)
 {
   for (uint32_t s = 0; s < program->step_count; s++)
     if (program->steps[s].kind >= RECSORT_KEY_NULLABLE) return true;
   return false;
+}
+
+/* Calls work(computed) with a constant: has_computed of the program. */
+template <class Work>
+static inline auto with_computed(const records_program *program, const Work &work)
+{
+  if (has_computed(program)) return work(std::true_type());
+  return work(std::false_type());
 }
 
 /* How to make the key, if it is an aligned word of one column. */
@@ -70,11 +83,22 @@ static inline records_program program_at(const records_program *program, const v
   return own;
 }
 
-/* The key of record `i`. */
-DEVICE_INLINE records_key make_key(const records_program *program, bool computed, uint64_t i,
-                                   bool *valid)
+/* What a sort or a merge makes keys of, if they are words; else false. */
+static inline bool words_of(const records_program *program, const void *records,
+                            device_words *words)
 {
-  records_key key = {{0, 0}};
+  const records_program own = program_at(program, records);
+  words->data = own.columns[0].data;
+  words->stride = own.columns[0].stride;
+  words->code = own.word;
+  return 8 * own.word.bytes == own.key_width;
+}
+
+/* The key of record `i`. Sets *valid to false if the record holds an invalid value. */
+template <bool Computed>
+DEVICE_INLINE record_key make_key(const records_program *program, uint64_t i, bool *valid)
+{
+  record_key key = {{0, 0}};
   uint64_t code = 0;
   const unsigned char *const word = key_at(&program->columns[0], i);
   if (program->word.bytes == 4) {
@@ -88,11 +112,26 @@ DEVICE_INLINE records_key make_key(const records_program *program, bool computed
   for (uint32_t s = 0; s < program->step_count; s++) {
     const recsort_key_step *const step = &program->steps[s];
     const recsort_key_column *const column = &program->columns[s];
-    code = computed ? key_step_in(step, column, i, code, valid)
+    code = Computed ? key_step_in(step, column, i, code, valid)
                     : key_after(step, key_field_at(step, key_at(column, i), valid), code);
     if (step->width) place_code(&key, step->shift, code);
   }
   return key;
 }
+
+/* Writes key `i` of an array of keys of so many bits. */
+DEVICE_INLINE void store_key(void *keys, uint32_t key_width, uint64_t i, record_key key)
+{
+  if (key_width == 32) {
+    ((uint32_t *)keys)[i] = (uint32_t)key.words[0];
+  } else if (key_width == 64) {
+    ((uint64_t *)keys)[i] = key.words[0];
+  } else {
+    ((uint64_t *)keys)[2 * i] = key.words[0];
+    ((uint64_t *)keys)[2 * i + 1] = key.words[1];
+  }
+}
+
+} // namespace records
 
 #endif

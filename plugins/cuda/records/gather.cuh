@@ -1,0 +1,77 @@
+/* gather.cuh - copies memory, and moves records by an order. The memory limits both: of a record
+ * that lies anywhere, whole sectors of 32 bytes are read. */
+#ifndef RECSORT_CUDA_RECORDS_GATHER_CUH
+#define RECSORT_CUDA_RECORDS_GATHER_CUH
+
+#include "cuda/records/check.cuh"
+#include "cuda/records/record_units.h"
+
+namespace records
+{
+
+struct copy_args {
+  static constexpr uint32_t max_threads = BLOCK;
+  unit_copy copy;
+};
+
+/* Reads memory and writes the same elsewhere. A thread loads COPIED units before it stores one, so
+ * that several loads are in flight. */
+template <class = void>
+__global__ void __launch_bounds__(copy_args::max_threads)
+    copy_memory(const __grid_constant__ copy_args args)
+{
+  device_await_before();
+  const uint64_t begin = (uint64_t)blockIdx.x * BLOCK * COPIED;
+  copy_range(&args.copy, begin, begin + BLOCK * COPIED);
+}
+
+template <class = void>
+device_status start_copy(void *to, const void *from, uint64_t bytes, void *stream)
+{
+  const copy_args args = {unit_copy_of(from, to, bytes)};
+  return device_launch(copy_memory<>, plan_blocks(args.copy.count, BLOCK * COPIED), BLOCK, 0,
+                       stream, args);
+}
+
+/* ---- Records ---- */
+
+enum { GATHERED = 2 }; /* units of a thread, whose loads overlap */
+
+struct gather_args {
+  static constexpr uint32_t max_threads = BLOCK;
+  record_units units;
+  records_order order;
+};
+
+/* Reads the order, and each record where it lies. Writes the records one behind the other. If
+ * order.disorder is given, reads the keys too, and sets it unless they ascend.
+ *
+ * A block has the indices of its records in shared memory. Its threads share the units of the
+ * records, so that a warp writes whole lines, and reads whole sectors of each record. */
+template <class = void>
+__global__ void __launch_bounds__(gather_args::max_threads)
+    gather_records(const __grid_constant__ gather_args args)
+{
+  device_await_before();
+  DEVICE_SHARED_ARRAY(uint64_t, places, BLOCK);
+  const records_order *const order = &args.order;
+  const uint64_t i = thread_number(), first = i - threadIdx.x;
+  const uint32_t count = (uint32_t)plan_min(order->count - first, blockDim.x);
+  if (i < order->count) places[threadIdx.x] = index_at(order->indices, order->index_bits, i);
+  __syncthreads();
+  if (order->disorder && i > 0 && i < order->count && is_disordered(order, i))
+    device_poke32(order->disorder, 1);
+  move_records<GATHERED>(&args.units, first, places, count);
+}
+
+template <class = void>
+device_status start_gather(const void *records, uint64_t record_size, const records_order *order,
+                           void *to, void *stream)
+{
+  const gather_args args = {record_units_of(records, to, record_size, BLOCK), *order};
+  return device_launch(gather_records<>, plan_blocks(order->count, BLOCK), BLOCK, 0, stream, args);
+}
+
+} // namespace records
+
+#endif
