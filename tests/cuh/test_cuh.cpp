@@ -61,14 +61,14 @@ template <class Key> std::vector<Key> keys_of(size_t count, contents how)
 
 /* ---- The oracle ---- */
 
+__extension__ typedef unsigned __int128 uint128;
+
 /* A number in the order of keys: not a word of it is recsort's. */
-template <class Key> unsigned __int128 rank_of(Key key, order way)
+template <class Key> uint128 rank_of(Key key, order way)
 {
   const unsigned width = 8 * sizeof(Key);
-  const unsigned __int128 all = width == 128 ? ~(unsigned __int128)0
-                                             : ((unsigned __int128)1 << width) - 1,
-                          sign = all / 2 + 1;
-  unsigned __int128 bits = 0;
+  const uint128 all = width == 128 ? ~(uint128)0 : ((uint128)1 << width) - 1, sign = all / 2 + 1;
+  uint128 bits = 0;
   std::memcpy(&bits, &key, sizeof key);
   if constexpr (std::is_floating_point_v<Key>) {
     if (key != key) return all;
@@ -88,8 +88,8 @@ std::vector<uint32_t> order_of(const std::vector<Key> &keys, order way, unsigned
   std::iota(places.begin(), places.end(), 0);
   const unsigned width = 8 * sizeof(Key), used = bits ? bits : width - first_bit;
   const auto rank = [&](uint32_t place) {
-    const unsigned __int128 shifted = rank_of(keys[place], way) >> first_bit;
-    return used == 128 ? shifted : shifted & (((unsigned __int128)1 << used) - 1);
+    const uint128 shifted = rank_of(keys[place], way) >> first_bit;
+    return used == 128 ? shifted : shifted & (((uint128)1 << used) - 1);
   };
   std::stable_sort(places.begin(), places.end(),
                    [&](uint32_t a, uint32_t b) { return rank(a) < rank(b); });
