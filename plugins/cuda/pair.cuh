@@ -3,8 +3,8 @@
  *   wide_pair<Key, Index>   keys and indices in separate arrays
  *   packed_pair             both in 64 bits, the index in the low ones; one array
  *
- * with_key, with_short_pair, with_wide_pair and with_pair_of choose the types of a job.
- * The values that they pass are only there for their types.
+ * with_key, with_short_pair, with_wide_pair and with_form choose the types of a job. The values
+ * that they pass are only there for their types.
  */
 #ifndef RECSORT_CUDA_PAIR_CUH
 #define RECSORT_CUDA_PAIR_CUH
@@ -193,15 +193,18 @@ template <class Work> static inline auto with_wide_pair(const device_job *job, c
   });
 }
 
-/* The same for a job of which the type of key is known, with a packed pair if they fit. Keys and
- * indices of 32 bits each always do, so nothing is compiled for wide pairs of these. */
-template <class Key, class Work>
-static inline auto with_pair_of(const device_job *job, const Work &work)
+/* Calls work(pair) with a pair of the key and index of `Pair`, a wide one: packed, if it is known
+ * that such pairs fit in 64 bits or the job's do. */
+template <class Pair, pair_form form = form_of<Pair>, class Work>
+static inline auto with_form(const device_job *job, const Work &work)
 {
-  if (plan_packs(job)) return work(packed_pair());
-  if constexpr (sizeof(Key) > sizeof(uint32_t))
-    if (job->index_bits == 32) return work(wide_pair<Key, uint32_t>());
-  return work(wide_pair<Key, uint64_t>());
+  if constexpr (form == ALWAYS_PACKED) {
+    return work(packed_pair());
+  } else {
+    if constexpr (form == EITHER)
+      if (plan_packs(job)) return work(packed_pair());
+    return work(Pair());
+  }
 }
 
 #endif

@@ -12,8 +12,7 @@
 #include <string.h>
 
 #include "barriers.h"
-#include "cuda/sort/sample/plan.h"
-#include "cuda/sort/sample/sample.h"
+#include "cuda/sort/sample/merge_plan.h"
 #include "emulator.h"
 #include "gpu/device_merge.h"
 #include "support/random.h"
@@ -129,12 +128,21 @@ static void fill_keys(sample *s, uint64_t *random)
 
 /* ---- A case ---- */
 
+static bool merges_pieces(const device_job *job, uint32_t runs)
+{
+  const bool packed = plan_packs(job);
+  const sample_traits traits = {packed ? 8 : (job->key_width + job->index_bits) / 8, 8,
+                                packed ? 8 : 4};
+  return job->index_bits == 32 && !sample_is_small(job) && sample_merge_pays(job, packed, runs) &&
+         sample_merge_fits(job, traits, runs);
+}
+
 static merge_way way_of(const sample *s)
 {
   uint32_t runs = 0;
   for (uint32_t r = 0; r < s->runs.count; r++)
     runs += s->bounds[r + 1] > s->bounds[r];
-  return runs <= 2 ? BY_PAIRS : sample_merges(&s->job, runs) ? BY_PIECES : BY_SORT;
+  return runs <= 2 ? BY_PAIRS : merges_pieces(&s->job, runs) ? BY_PIECES : BY_SORT;
 }
 
 static const char *merge_sample(const sample *s, unsigned char *memory, uint64_t bytes,

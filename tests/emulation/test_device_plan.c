@@ -269,7 +269,8 @@ static void few_keys_are_sorted_though_they_are_runs(void **state)
 /* Passes of two runs leave as many as the last pass takes, and of few pairs one. */
 static void the_last_pass_merges_most_runs(void **state)
 {
-  enum { CHUNK = 4608 };
+  enum { CHUNK = 4608, SAMPLE_BYTES = 16 };
+  const sample_traits packed = {8, 8, 8};
   device_job job = {.key_bits = 32,
                     .key_width = 32,
                     .index_bits = 32,
@@ -278,18 +279,20 @@ static void the_last_pass_merges_most_runs(void **state)
   uint64_t random = 1;
   (void)state;
   job.count = (1 << 22) - 1;
-  assert_int_equal(merge_last_width(&job, CHUNK), job.count);
+  assert_int_equal(merge_last_width(&job, packed, CHUNK), job.count);
   for (uint64_t runs = SAMPLE_MOST_RUNS; runs < 1 << 16; runs *= 2)
     for (int beyond = -1; beyond <= 1; beyond++)
       for (int some = 0; some < 2; some++) {
         job.count = runs * CHUNK + (uint64_t)(int64_t)beyond;
         if (some) job.count += random_below(&random, job.count);
-        const uint64_t width = merge_last_width(&job, CHUNK);
+        const uint64_t width = merge_last_width(&job, packed, CHUNK);
         if (job.count < 1 << 22) continue;
         assert_true(width % CHUNK == 0 && (width / CHUNK & (width / CHUNK - 1)) == 0);
         assert_in_range(plan_blocks(job.count, width), SAMPLE_MERGED_RUNS / 2 + 1,
                         SAMPLE_MERGED_RUNS);
-        assert_true(sample_merge_pairs_bytes(&job, width) < 2 * job.count);
+        const sample_runs left = sample_runs_of_width(&job, width);
+        const sample_merge_plan plan = sample_merge_plan_of(&job, packed, left.count);
+        assert_true(sample_merge_bytes(&plan, &left, SAMPLE_BYTES) < 2 * job.count);
       }
 }
 

@@ -7,6 +7,7 @@
 #include "cuda/merge/merge_tiles.cuh"
 #include "cuda/merge/pair_sort.cuh"
 #include "cuda/merge/sort_chunks.cuh"
+#include "cuda/sort/sample/dispatch/merges.cuh"
 
 namespace merge
 {
@@ -26,6 +27,30 @@ static merge_target<Pair> side_target(const device_job *job, const device_buffer
   return to;
 }
 
+/* False for pairs of which the last pass never merges all runs that are left. */
+template <class Pair>
+static constexpr bool merges_all = Pair::packed || sizeof(index_of<Pair>) == 4;
+
+/* Where the last pass begins: see merge_last_width. */
+template <class Pair> static uint64_t last_width(const device_job *job)
+{
+  if constexpr (merges_all<Pair>)
+    return merge_last_width(job, sample::policy<Pair>::traits(),
+                            merge_chunk_block(job) * MERGE_CHUNK_ITEMS);
+  return job->count;
+}
+
+template <class Key, class Pair> uint64_t pair_sort<Key, Pair>::extra_bytes(const device_job *job)
+{
+  const uint64_t width = last_width<Pair>(job);
+  if constexpr (merges_all<Pair>)
+    if (width < job->count) {
+      const sample_runs runs = sample_runs_of_width(job, width);
+      return sample::run_merge<Pair>::extra_bytes(job, &runs);
+    }
+  return 0;
+}
+
 template <class Key, class Pair>
 device_status pair_sort<Key, Pair>::sort(const device_job *job, const device_buffers *buffers,
                                          unsigned *result)
@@ -38,8 +63,8 @@ device_status pair_sort<Key, Pair>::sort(const device_job *job, const device_buf
       device_launch(sort_chunks<Key, Pair>, plan_blocks(job->count, plan.chunk), plan.chunk_block,
                     merge_chunk_bytes(&plan), job->stream, chunks);
   unsigned side = 1;
-  const uint64_t last_width = merge_last_width(job, plan.chunk);
-  for (uint64_t width = plan.chunk; !status && width < last_width; width *= 2) {
+  const uint64_t last = last_width<Pair>(job);
+  for (uint64_t width = plan.chunk; !status && width < last; width *= 2) {
     const uint64_t pair_tiles = plan_blocks(2 * width, plan.tile), pairs = job->count / (2 * width);
     const uint64_t tiles = pairs * pair_tiles + plan_blocks(job->count % (2 * width), plan.tile);
     const merge_tiles_args<Pair> pass = {
@@ -54,10 +79,12 @@ device_status pair_sort<Key, Pair>::sort(const device_job *job, const device_buf
                            merge_tile_bytes(&plan, Pair::bytes), job->stream, pass);
     side = 1 - side;
   }
-  if (!status && last_width < job->count) {
-    status = sample_merge_pairs(job, last_width, buffers, side);
-    side = 1 - side;
-  }
+  if constexpr (merges_all<Pair>)
+    if (!status && last < job->count) {
+      const sample_runs runs = sample_runs_of_width(job, last);
+      status = sample::run_merge<Pair>::merge_pairs(job, &runs, buffers, side);
+      side = 1 - side;
+    }
   *result = side;
   return status;
 }

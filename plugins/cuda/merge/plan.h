@@ -3,7 +3,7 @@
 #define RECSORT_CUDA_MERGE_PLAN_H
 
 #include "cuda/plan.h"
-#include "cuda/sort/sample/sample.h"
+#include "cuda/sort/sample/merge_plan.h"
 
 enum {
   MERGE_CHUNK_BLOCK = 512, /* threads that sort a chunk, at most */
@@ -69,10 +69,10 @@ static inline merge_plan merge_plan_of(const device_job *job, uint32_t tile_item
 /* The width of the runs that the last pass merges all at once. It reads and writes each pair once,
  * where the passes of two runs that it replaces do so six times. job->count: there is no
  * such pass. */
-static inline uint64_t merge_last_width(const device_job *job, uint32_t chunk)
+static inline uint64_t merge_last_width(const device_job *job, sample_traits traits, uint32_t chunk)
 {
   uint64_t width = chunk;
-  while (width < job->count && !sample_merges_pairs(job, plan_blocks(job->count, width)))
+  while (width < job->count && !sample_merges_pairs(job, traits, plan_blocks(job->count, width)))
     width *= 2;
   return plan_min(width, job->count);
 }

@@ -178,8 +178,7 @@ DEVICE_APART void sort_by_keys(chunk_keys<Key> keys, uint32_t *tags, uint32_t co
 /* A block sorts a chunk. Reads its keys; writes its sorted pairs. Keys of 64 or 128 bits would
  * conflict in the banks of shared memory, so elements of 32 bits move there; each thread has an
  * odd number of them, as otherwise the searches of a warp begin in the same banks. Keys are read
- * again at the end, by their numbers: shared memory has 4 bytes for each key, whatever its width.
- * */
+ * again at the end, by their numbers, so shared memory has 4 bytes a key, whatever its width. */
 template <class Key, class Pair>
 __global__ void __launch_bounds__(MERGE_CHUNK_BLOCK, device_blocks(MERGE_CHUNK_BLOCK, 3))
     sort_chunks(const __grid_constant__ sort_chunks_args<Key, Pair> args)

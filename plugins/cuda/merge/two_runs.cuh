@@ -15,7 +15,7 @@ device_status two_runs<Pair>::merge(const device_job *job, uint64_t first,
   const merge_plan plan = merge_plan_of(job, tile_items<Pair>, Pair::bytes);
   const uint64_t tiles = plan_blocks(job->count, plan.tile);
   const merge_tiles_args<Pair> args = {
-      {(key_of<Pair> *)buffers->keys[0], NULL},
+      {(key_of<Pair> *)device_input(buffers), NULL},
       job->count,
       first,
       job->count,

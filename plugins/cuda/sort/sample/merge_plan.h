@@ -12,9 +12,13 @@
 #define RECSORT_CUDA_SAMPLE_MERGE_PLAN_H
 
 #include "cuda/sort/sample/plan.h"
-#include "cuda/sort/sample/sample.h"
 
-enum { SAMPLE_CUT_BLOCK = 128 };
+enum {
+  SAMPLE_CUT_BLOCK = 128,
+  SAMPLE_MOST_RUNS = 128,  /* if a block has enough memory */
+  SAMPLE_MERGED_RUNS = 64, /* in the last pass of a merge sort: with twice as many it is no faster,
+                              and needs twice the memory */
+};
 
 /* Runs that are not empty, one after the other. */
 typedef struct sample_runs {
@@ -117,6 +121,25 @@ static inline bool sample_merge_fits(const device_job *job, sample_traits traits
   enum { LEAST_STEP_BITS = 3 };
   return runs <= SAMPLE_MOST_RUNS &&
          sample_merge_plan_of(job, traits, runs).step_bits >= LEAST_STEP_BITS;
+}
+
+/* ---- The last pass of a merge sort ---- */
+
+/* Runs of `width` pairs each, but for the last one. */
+static inline sample_runs sample_runs_of_width(const device_job *job, uint64_t width)
+{
+  sample_runs runs = {(uint32_t)plan_blocks(job->count, width), 0, {0}};
+  for (uint32_t r = 1; r <= runs.count; r++)
+    runs.bounds[r] = plan_min(r * width, job->count);
+  return runs;
+}
+
+/* True if it takes so many runs of pairs, and the pairs are so many that it is faster than passes
+ * of two runs. It takes none if indices have 64 bits. */
+static inline bool sample_merges_pairs(const device_job *job, sample_traits traits, uint64_t runs)
+{
+  return job->index_bits == 32 && job->count >= sample_tuning_of(job).least_merged &&
+         runs <= SAMPLE_MERGED_RUNS && sample_merge_fits(job, traits, (uint32_t)runs);
 }
 
 #endif

@@ -86,11 +86,6 @@ static void divide_samples(run_merging<Pair> *m, const sample_runs *runs, void *
   assert(at.taken <= sample_merge_bytes(&m->plan, runs, sample::bytes));
 }
 
-template <class Pair> bool run_merge<Pair>::fits(const device_job *job, uint32_t runs)
-{
-  return sample_merge_fits(job, policy<Pair>::traits(), runs);
-}
-
 /* Merges runs of a source, with samples in `memory`, to a side. */
 template <class Pair>
 static device_status merge_source(const device_job *job, const sample_runs *runs,

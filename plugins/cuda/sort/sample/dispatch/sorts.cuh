@@ -30,14 +30,12 @@ template <class Pair> struct small_sort {
 
 /* Merges sorted runs. */
 template <class Pair> struct run_merge {
-  static constexpr bool packed = Pair::packed;
-
-  /* False if there are too many runs. */
-  static bool fits(const device_job *job, uint32_t runs);
   /* From the keys of side 0, without indices, to side 1. */
   static device_status merge(const device_job *job, const sample_runs *runs,
                              const device_buffers *buffers);
-  /* From the pairs of a side to the other one; with extra memory. */
+  /* From the pairs of a side to the other one: the last pass of a merge sort. No two pairs have the
+   * same index. Packed pairs are where pair_array_of_side() says; the result is unpacked. Needs
+   * extra_bytes() of buffers.extra; waits for nothing. */
   static uint64_t extra_bytes(const device_job *job, const sample_runs *runs);
   static device_status merge_pairs(const device_job *job, const sample_runs *runs,
                                    const device_buffers *buffers, unsigned side);
