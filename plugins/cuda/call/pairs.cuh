@@ -1,0 +1,133 @@
+/* pairs.cuh - sorts of keys with values: codes of the keys are sorted, merged or looked through,
+ * then keys and values are written. */
+#ifndef RECSORT_CUDA_CALL_PAIRS_CUH
+#define RECSORT_CUDA_CALL_PAIRS_CUH
+
+#include "cuda/call/ground.cuh"
+#include "cuda/pairs/pairs.cuh"
+#include "cuda/sort/sample/dispatch/mixed.cuh"
+#include "cuda/sort/sample/dispatch/sort_many.cuh"
+#include "cuda/sort/sample/dispatch/sort_small.cuh"
+
+namespace call
+{
+
+/* The job of a call, from its arguments. `bits` 0: all from first_bit on. */
+template <class Key>
+static device_pairs pairs_of(bool descending, const Key *keys_in, Key *keys_out,
+                             const void *values_in, void *values_out, uint64_t count,
+                             cudaStream_t stream, unsigned first_bit, unsigned bits)
+{
+  constexpr uint32_t width = 8 * sizeof(Key);
+  device_pairs pairs = {};
+  pairs.stream = stream;
+  pairs.count = count;
+  pairs.kind = kind_of<Key>();
+  pairs.flags = descending ? RECSORT_KEY_DESCENDING : 0;
+  pairs.key_width = width;
+  pairs.first_bit = first_bit;
+  pairs.bits = bits ? bits : width - first_bit;
+  pairs.keys_in = keys_in;
+  pairs.keys_out = keys_out;
+  pairs.values_in = values_in;
+  pairs.values_out = values_out;
+  return pairs;
+}
+
+/* What a sort of pairs has in its workspace. */
+struct pairs_memory {
+  uint64_t extra_bytes; /* of the sort */
+  void *pairs;
+  uint32_t *differ; /* NULL: all bits of the keys are compared */
+  void *keys_copy; /* of keys that are sorted in place and read after others are written; or NULL */
+  void *values_copy; /* likewise */
+};
+
+static inline pairs_memory divide_pairs(const device_job &job, const device_pairs &pairs,
+                                        uint64_t extra_bytes, uint32_t value_bytes, workspace *from)
+{
+  pairs_memory memory = {};
+  if (pairs.count == 0) return memory;
+  memory.extra_bytes = extra_bytes;
+  memory.pairs = from->take(device_bytes(&job, extra_bytes));
+  if (pairs.bits < pairs.key_width) memory.differ = (uint32_t *)from->take(sizeof(uint32_t));
+  if (pairs.keys_in == pairs.keys_out && pairs::reads_keys(&pairs))
+    memory.keys_copy = from->take(pairs.count * (pairs.key_width / 8));
+  if (pairs.values_in && pairs.values_in == pairs.values_out)
+    memory.values_copy = from->take(pairs.count * value_bytes);
+  return memory;
+}
+
+/* Copies an array in place, and lets the copy be read. */
+static inline device_status read_copy(const void **array, void *copy, uint64_t bytes, void *stream)
+{
+  const void *const from = *array;
+  if (!copy) return 0;
+  *array = copy;
+  return device_copy(copy, from, bytes, stream);
+}
+
+/* Writes the first pairs->count keys and values of an order. */
+template <class Code, class Key, class Values>
+static device_status write_pairs(device_pairs pairs, uint32_t value_bytes, uint64_t count,
+                                 const pairs_memory &memory, const void *codes, const void *order)
+{
+  const device_pairs_sorted sorted = {codes, order, 8 * sizeof(Code), 32, memory.differ, NULL};
+  device_status status =
+      read_copy(&pairs.values_in, memory.values_copy, count * value_bytes, pairs.stream);
+  if (!status)
+    status = read_copy(&pairs.keys_in, memory.keys_copy, count * sizeof(Key), pairs.stream);
+  return status ? status : pairs::start_finish<Key, Code, Values>(&pairs, &sorted);
+}
+
+/* Encodes, calls sort(buffers, side), and writes the first `written` pairs. */
+template <class Code, class Values, class Sort>
+static device_status start_pairs(const device_job &job, device_pairs pairs, uint32_t value_bytes,
+                                 const pairs_memory &memory, uint64_t written, const Sort &sort)
+{
+  device_buffers buffers = device_divide(&job, memory.pairs, memory.extra_bytes);
+  unsigned side = 0;
+  device_status status = 0;
+  if (pairs::are_codes(&pairs))
+    buffers.input = pairs.keys_in;
+  else
+    status = pairs::start_encode<Code, Code>(&pairs, buffers.keys[0], memory.differ);
+  if (!status) status = sort(&buffers, &side);
+  pairs.count = written;
+  return status ? status
+                : write_pairs<Code, Code, Values>(pairs, value_bytes, job.count, memory,
+                                                  buffers.keys[side], buffers.indices[side]);
+}
+
+/* False if the arguments of a call are out of range. */
+template <class Key> static bool are_valid(uint64_t count, unsigned first_bit, unsigned bits)
+{
+  constexpr uint32_t width = 8 * sizeof(Key);
+  return count <= most_count && first_bit < width && bits <= width - first_bit;
+}
+
+/* Sorts pairs; writes the first `written`. */
+template <class Values, class Key>
+static cudaError_t sort_pairs(void *given, size_t &bytes, const device_pairs &pairs,
+                              uint32_t value_bytes, uint64_t written)
+{
+  using code = code_of<Key>;
+  const auto stream = (cudaStream_t)pairs.stream;
+  device_limits limits;
+  cudaError_t error = limits_of_device(&limits);
+  if (error) return error;
+  const device_job job = job_of(pairs.count, pairs.bits, pairs.key_width, limits, stream);
+  constexpr pair_form form = form_of_code<code>;
+  const uint64_t extra = sample::choose_sort<pair_of<code>, form>(&job).extra_bytes(&job);
+  workspace space = {(char *)given, 0};
+  const pairs_memory memory = divide_pairs(job, pairs, extra, value_bytes, &space);
+  if (ends_with(space, given, bytes, &error) || pairs.count == 0) return error;
+  return (cudaError_t)start_pairs<code, Values>(
+      job, pairs, value_bytes, memory, written, [&](const device_buffers *buffers, unsigned *side) {
+        return sample::sort_mixed<pair_of<code>, form>(&job, buffers, side);
+      });
+}
+
+} // namespace call
+
+#endif

@@ -1,0 +1,159 @@
+/* records.cuh - a sort of records by some of their members. */
+#ifndef RECSORT_CUDA_CALL_RECORDS_CUH
+#define RECSORT_CUDA_CALL_RECORDS_CUH
+
+#include "cuda/call/ground.cuh"
+#include "cuda/records/encode.cuh"
+#include "cuda/records/gather.cuh"
+#include "cuda/sort/sample/dispatch/mixed.cuh"
+#include "cuda/sort/sample/dispatch/sort_many.cuh"
+#include "cuda/sort/sample/dispatch/sort_small.cuh"
+
+namespace call
+{
+
+/* ---- Keys ---- */
+
+/* A member of a record by which it is sorted. */
+template <class Record, uint32_t Bits> struct record_key {
+  using record = Record;
+  static constexpr uint32_t bits = Bits;
+  recsort_key_step step; /* its shift is not set */
+};
+
+/* An enum has the order of its integer. */
+template <class Member, bool = std::is_enum_v<Member>> struct number_of_type {
+  using type = Member;
+};
+template <class Member> struct number_of_type<Member, true> {
+  using type = std::underlying_type_t<Member>;
+};
+template <class Member> using number_of = typename number_of_type<std::remove_cv_t<Member>>::type;
+
+template <class Number>
+constexpr uint32_t bits_of = std::is_same_v<Number, bool> ? 1 : 8 * sizeof(Number);
+
+/* The offset of a member, which a pointer to it holds. */
+template <class Record, class Member> uint64_t offset_of(Member Record::*member)
+{
+  static_assert(std::is_standard_layout_v<Record> && std::is_trivially_copyable_v<Record>,
+                "recsort: a record is standard layout, and copied byte by byte");
+  static_assert(sizeof member == sizeof(int64_t), "recsort: define a struct before its keys");
+  int64_t offset;
+  memcpy(&offset, &member, sizeof offset);
+  return (uint64_t)offset;
+}
+
+template <class Record, class Number>
+record_key<Record, bits_of<Number>> key_at(uint64_t offset, bool descending)
+{
+  static_assert(std::is_integral_v<Number> || std::is_floating_point_v<Number>,
+                "recsort: a member is a key if it is an integer, an enum, a bool or a float");
+  static_assert(sizeof(Number) <= sizeof(uint64_t), "recsort: a key has at most 8 bytes");
+  record_key<Record, bits_of<Number>> key = {};
+  key.step.offset = offset;
+  key.step.bytes = sizeof(Number);
+  key.step.width = bits_of<Number>;
+  key.step.flags = descending ? RECSORT_KEY_DESCENDING : 0;
+  if (std::is_same_v<Number, bool>)
+    key.step.kind = RECSORT_KEY_BOOL;
+  else if (std::is_floating_point_v<Number>)
+    key.step.kind = RECSORT_KEY_FLOAT;
+  else
+    key.step.kind = std::is_signed_v<Number> ? RECSORT_KEY_SIGNED : RECSORT_KEY_UNSIGNED;
+  if (std::is_floating_point_v<Number>)
+    key.step.limit = sizeof(Number) == 4 ? 0x7f800000 : 0x7ff0000000000000;
+  return key;
+}
+
+template <uint32_t Bits>
+using code_of_bits = std::conditional_t<Bits <= 32, uint32_t,
+                                        std::conditional_t<Bits <= 64, uint64_t, device_uint128>>;
+
+/* Keys of a little more than 32 bits often fit in 64 bits with their indices. */
+template <uint32_t Bits>
+constexpr pair_form form_of_bits = Bits <= 32   ? ALWAYS_PACKED
+                                   : Bits <= 44 ? EITHER
+                                                : NEVER_PACKED;
+
+static inline void add_key(records_program *program, recsort_key_step step, uint32_t *above)
+{
+  step.key = program->step_count;
+  *above -= step.width;
+  step.shift = *above;
+  program->steps[program->step_count++] = step;
+}
+
+/* How to make the key of a record: the first of `keys` is most significant. */
+template <class Record, class... Keys> records_program program_of(const Keys &...keys)
+{
+  uint32_t above = (Keys::bits + ...);
+  records_program program = {};
+  program.record_size = sizeof(Record);
+  program.key_width = 8 * sizeof(code_of_bits<(Keys::bits + ...)>);
+  (add_key(&program, keys.step, &above), ...);
+  return program;
+}
+
+/* ---- Sort ---- */
+
+struct records_memory {
+  uint64_t extra_bytes;
+  void *pairs;
+  void *copy; /* of records that are sorted in place; or NULL */
+};
+
+/* Makes the keys, unless the sort does, sorts, and moves the records, unless the sort does. */
+template <class Code, pair_form form>
+static device_status start_records(device_job job, const records_program &program, const void *from,
+                                   void *to, const records_memory &memory)
+{
+  device_buffers buffers = device_divide(&job, memory.pairs, memory.extra_bytes);
+  device_words words;
+  unsigned side = 0;
+  device_status status = 0;
+  if (memory.copy) {
+    status = device_copy(memory.copy, from, job.count * program.record_size, job.stream);
+    from = memory.copy;
+  }
+  const bool small = sample_is_small(&job);
+  const device_move move = {from, to, program.record_size};
+  if (small) job.move = &move;
+  if (sizeof(Code) == sizeof(uint32_t) && records::words_of(&program, from, &words))
+    buffers.words = &words;
+  else if (!status)
+    status =
+        records::start_encode<false>(&program, from, job.count, buffers.keys[0], NULL, job.stream);
+  if (!status) status = sample::sort_mixed<pair_of<Code>, form>(&job, &buffers, &side);
+  if (status || small) return status;
+  records_order order = {};
+  order.indices = buffers.indices[side];
+  order.count = job.count;
+  order.index_bits = 32;
+  return records::start_gather(from, program.record_size, &order, to, job.stream);
+}
+
+template <uint32_t bits>
+static cudaError_t sort_records(void *given, size_t &bytes, const records_program &program,
+                                const void *from, void *to, uint64_t count, cudaStream_t stream)
+{
+  using code = code_of_bits<bits>;
+  constexpr pair_form form = form_of_bits<bits>;
+  device_limits limits;
+  cudaError_t error = limits_of_device(&limits);
+  if (error) return error;
+  const device_job job = job_of(count, bits, program.key_width, limits, stream);
+  workspace space = {(char *)given, 0};
+  records_memory memory = {};
+  if (count) {
+    memory.extra_bytes = sample::choose_sort<pair_of<code>, form>(&job).extra_bytes(&job);
+    memory.pairs = space.take(device_bytes(&job, memory.extra_bytes));
+    if (from == to) memory.copy = space.take(count * program.record_size);
+  }
+  if (ends_with(space, given, bytes, &error) || count == 0) return error;
+  return (cudaError_t)start_records<code, form>(job, program, from, to, memory);
+}
+
+} // namespace call
+
+#endif
