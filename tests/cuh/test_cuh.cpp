@@ -80,20 +80,35 @@ template <class Key> uint128 rank_of(Key key, order way)
   return way == order::descending ? all - bits : bits;
 }
 
+/* The order of numbers of a type that holds `used` bits of a rank. */
+template <class Rank, class Key>
+std::vector<uint32_t> order_by(const std::vector<Key> &keys, order way, unsigned first_bit,
+                               unsigned used)
+{
+  struct ranked {
+    Rank rank;
+    uint32_t place;
+  };
+  std::vector<ranked> all(keys.size());
+  std::vector<uint32_t> places;
+  for (uint32_t i = 0; i < keys.size(); i++) {
+    const unsigned __int128 shifted = rank_of(keys[i], way) >> first_bit;
+    all[i] = {(Rank)(used == 128 ? shifted : shifted & (((unsigned __int128)1 << used) - 1)), i};
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const ranked &a, const ranked &b) { return a.rank < b.rank; });
+  for (const ranked &each : all)
+    places.push_back(each.place);
+  return places;
+}
+
 template <class Key>
 std::vector<uint32_t> order_of(const std::vector<Key> &keys, order way, unsigned first_bit,
                                unsigned bits)
 {
-  std::vector<uint32_t> places(keys.size());
-  std::iota(places.begin(), places.end(), 0);
-  const unsigned width = 8 * sizeof(Key), used = bits ? bits : width - first_bit;
-  const auto rank = [&](uint32_t place) {
-    const uint128 shifted = rank_of(keys[place], way) >> first_bit;
-    return used == 128 ? shifted : shifted & (((uint128)1 << used) - 1);
-  };
-  std::stable_sort(places.begin(), places.end(),
-                   [&](uint32_t a, uint32_t b) { return rank(a) < rank(b); });
-  return places;
+  const unsigned used = bits ? bits : 8 * sizeof(Key) - first_bit;
+  return used <= 64 ? order_by<uint64_t>(keys, way, first_bit, used)
+                    : order_by<unsigned __int128>(keys, way, first_bit, used);
 }
 
 /* ---- Checks ---- */
@@ -205,6 +220,139 @@ void check_types(size_t count)
   check_type<double, double>(count);
 }
 
+/* ---- Records ---- */
+
+enum class team : int16_t { RED = -2, GREEN, BLUE = 300 };
+
+struct position {
+  float x, y;
+};
+
+struct entity {
+  uint32_t serial;
+  position at;
+  team side;
+  bool visible;
+  float distance;
+};
+
+struct wide_entity {
+  double mass;
+  int64_t born;
+  uint32_t serial;
+};
+
+std::vector<entity> entities_of(size_t count)
+{
+  static const team teams[] = {team::RED, team::GREEN, team::BLUE};
+  const std::vector<float> distances = keys_of<float>(count, count % 2 ? TIES : EXTREME);
+  std::vector<entity> made(count);
+  for (size_t i = 0; i < count; i++) {
+    std::memset((void *)&made[i], 0, sizeof made[i]); /* the padding, too */
+    made[i].serial = (uint32_t)i;
+    made[i].at = {(float)random_below(&state, 3), (float)random_below(&state, 2)};
+    made[i].side = teams[random_below(&state, 3)];
+    made[i].visible = random_below(&state, 2);
+    made[i].distance = distances[i];
+  }
+  return made;
+}
+
+/* Sorts with `keys`, apart or in place. `less` is what they mean. */
+template <class Record, class Less, class... Keys>
+void check_records(const char *what, const std::vector<Record> &records, bool in_place,
+                   const Less &less, const Keys &...keys)
+{
+  const size_t count = records.size();
+  const device_array<Record> in(records), apart(count);
+  Record *const out = in_place ? in.data : apart.data;
+  run(what, [&](void *workspace, size_t &bytes) {
+    return recsort::sort_records(workspace, bytes, in.data, out, count, nullptr, keys...);
+  });
+  std::vector<uint32_t> places = identity(count);
+  std::stable_sort(places.begin(), places.end(),
+                   [&](uint32_t a, uint32_t b) { return less(records[a], records[b]); });
+  expect(what, records, places, in_place ? in.read() : apart.read());
+  if (!in_place) expect("records that stay", records, identity(count), in.read());
+}
+
+void check_all_records(size_t count)
+{
+  using recsort::asc;
+  using recsort::desc;
+  const std::vector<entity> some = entities_of(count);
+  const auto further = [](const entity &a, const entity &b) {
+    return rank_of(a.distance, order::descending) < rank_of(b.distance, order::descending);
+  };
+  check_records("records by a float", some, false, further, desc(&entity::distance));
+  check_records("records in place", some, true, further, desc(&entity::distance));
+  check_records(
+      "records by two keys", some, count % 2 == 0,
+      [&](const entity &a, const entity &b) {
+        return a.side != b.side ? a.side < b.side : further(a, b);
+      },
+      asc(&entity::side), desc(&entity::distance));
+  check_records(
+      "records by a bool, a member of a member and a number", some, count % 2 == 1,
+      [](const entity &a, const entity &b) {
+        if (a.visible != b.visible) return a.visible;
+        return a.at.x != b.at.x ? a.at.x < b.at.x : a.serial > b.serial;
+      },
+      desc(&entity::visible), asc(&entity::at, &position::x), desc(&entity::serial));
+  std::vector<wide_entity> wide(count);
+  for (uint32_t i = 0; i < count; i++)
+    wide[i] = {(double)random_below(&state, 5), (int64_t)random_below(&state, 9) - 4, i};
+  for (wide_entity &each : wide) /* the padding */
+    std::memset((char *)&each + offsetof(wide_entity, serial) + 4, 0,
+                sizeof each - offsetof(wide_entity, serial) - 4);
+  check_records(
+      "records by 128 bits", wide, count % 2 == 0,
+      [](const wide_entity &a, const wide_entity &b) {
+        return a.mass != b.mass ? a.mass > b.mass : a.born < b.born;
+      },
+      desc(&wide_entity::mass), asc(&wide_entity::born));
+}
+
+/* ---- Merges ---- */
+
+template <order way, class Key, class Value>
+void check_merge(size_t count, size_t runs, bool in_place)
+{
+  std::vector<size_t> bounds(runs + 1);
+  for (size_t r = 1; r < runs; r++)
+    bounds[r] = random_below(&state, count + 1);
+  bounds[runs] = count;
+  std::sort(bounds.begin(), bounds.end());
+  std::vector<Key> keys = keys_of<Key>(count, count % 2 ? TIES : EXTREME);
+  for (size_t r = 0; r < runs; r++)
+    std::stable_sort(keys.begin() + bounds[r], keys.begin() + bounds[r + 1],
+                     [](Key a, Key b) { return rank_of(a, way) < rank_of(b, way); });
+  std::vector<Value> values(count);
+  for (Value &value : values)
+    value = value_of<Value>(next_random(&state));
+  const device_array<Key> keys_in(keys), keys_apart(count);
+  const device_array<Value> values_in(values), values_apart(count);
+  Key *const keys_out = in_place ? keys_in.data : keys_apart.data;
+  Value *const values_out = in_place ? values_in.data : values_apart.data;
+  run("merge", [&](void *workspace, size_t &bytes) {
+    return recsort::merge<way>(workspace, bytes, keys_in.data, keys_out, values_in.data, values_out,
+                               bounds.data(), runs);
+  });
+  const std::vector<uint32_t> places = order_of(keys, way, 0, 0);
+  expect("merged keys", keys, places, in_place ? keys_in.read() : keys_apart.read());
+  expect("merged values", values, places, in_place ? values_in.read() : values_apart.read());
+}
+
+void check_merges(size_t count)
+{
+  check_merge<order::ascending, uint32_t, uint32_t>(count, 1, false);
+  check_merge<order::descending, float, fat>(count, 2, false);
+  check_merge<order::ascending, float, uint64_t>(count, 5, true);
+  check_merge<order::descending, uint64_t, uint32_t>(count, 2, true);
+  check_merge<order::ascending, int64_t, uint32_t>(count, 9, false);
+  check_merge<order::ascending, uint32_t, uint32_t>(count, 200, true);
+}
+
 /* ---- Wrong calls ---- */
 
 void check_errors()
@@ -224,6 +372,13 @@ void check_errors()
   expect_status("not aligned", sort(workspace.data + 4, bytes, COUNT, 0, 0), cudaErrorInvalidValue);
   expect_status("no such bit", sort(workspace.data, bytes, COUNT, 32, 0), cudaErrorInvalidValue);
   expect_status("too many bits", sort(workspace.data, bytes, COUNT, 4, 29), cudaErrorInvalidValue);
+  const size_t back[] = {0, 9, 8, COUNT}, late[] = {1, COUNT};
+  const auto merge = [&](const size_t *bounds, size_t runs) {
+    size_t asked = 0;
+    return recsort::merge(nullptr, asked, in.data, out.data, nullptr, out.data, bounds, runs);
+  };
+  expect_status("bounds that descend", merge(back, 3), cudaErrorInvalidValue);
+  expect_status("bounds that begin late", merge(late, 1), cudaErrorInvalidValue);
   expect_status("too many keys", sort(nullptr, less, ((size_t)1 << 32) + 1, 0, 0),
                 cudaErrorInvalidValue);
   out.expect_poison();
@@ -244,12 +399,22 @@ int main(int argc, char **argv)
 #else
   const bool many = argc > 1 && std::strcmp(argv[1], "--many") == 0;
 #endif
-  for (const size_t count : {0, 1, 2, 3, 257, 3000})
+  for (const size_t count : {0, 1, 2, 3, 257, 3000, 20000}) { /* the last one to padded buckets */
     check_types(count);
-  check_types(20000); /* padded buckets */
-  if (many)
-    for (const size_t count : {1 << 17, 1000003, 3000001, (1 << 24) + 1})
-      check_types(count);
+    check_all_records(count);
+    check_merges(count);
+  }
+  if (many) {
+    check_types(1000003);
+    for (const size_t count : {1 << 17, 1000003, 5000001}) {
+      check_all_records(count);
+      check_merges(count);
+    }
+    check_pairs<order::ascending, float, uint32_t>(1 << 17, {MIXED, true, true, 0, 0});
+    check_pairs<order::descending, uint32_t, uint32_t>(5000001, {MIXED, true, true, 0, 0});
+    check_keys<order::ascending, double>(5000001, {MIXED, false, false, 0, 0});
+    check_pairs<order::ascending, float, uint64_t>((1 << 24) + 1, {MIXED, false, false, 0, 0});
+  }
   check_errors();
   std::printf("%lu checks\n", checks);
   return 0;
