@@ -29,7 +29,8 @@ HASH = 'recsort/record_hash.h'
 GROUND = ['base/avx.h', 'base/bits.h', 'base/co_rank.h', 'base/copy_record.h', 'base/load_least.h', 'base/stream_copy.h', 'base/work_size.h']
 
 # What every kernel may include.
-DEVICE_GROUND = ['cuda/decision.cuh', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/plan.h']
+DEVICE_GROUND = ['cuda/decision.cuh', 'cuda/device.h', 'cuda/key_words.h', 'cuda/pair.cuh', 'cuda/plan.h', 'cuda/record_units.cuh',
+                 'cuda/runs.cuh']
 
 # folder -> the headers, or folders (ending in '/'), that it may include. A key also applies to the
 # folders in it, unless they have their own key; one that ends in '/*', to each folder directly in it
@@ -54,24 +55,20 @@ LAW = {
     'plugins/cuda/call': ['cuda/', PROGRAM],
     'plugins/cuda/head': DEVICE_GROUND + ['cuda/records/reading.cuh', 'gpu/device_head.h'],
     'plugins/cuda/pairs': DEVICE_GROUND + [KEYS, 'gpu/device_pairs.h'],
-    'plugins/cuda/records': DEVICE_GROUND + [JOB, KEYS, HASH, 'cuda/key_words.h', 'gpu/'],
+    'plugins/cuda/records': DEVICE_GROUND + [JOB, KEYS, HASH, 'gpu/'],
     'plugins/cuda/segments': DEVICE_GROUND + ['cuda/records/offsets.cuh', 'cuda/records/reading.cuh', 'gpu/device_segments.h', 'gpu/records.h'],
     'plugins/cuda/segments/segment_order.cuh': ['cuda/sort/sample/block/'],
     'plugins/cuda/sort': DEVICE_GROUND,
     'plugins/cuda/sort/sample': ['gpu/device_sort.h', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/plan.h'],
     'plugins/cuda/sort/sample/block': ['cuda/device.h', 'cuda/pair.cuh', 'cuda/sort/sample/plan.h'],
-    'plugins/cuda/sort/sample/agent': ['cuda/decision.cuh', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/sort/sample/plan.h',
-                                       'cuda/sort/sample/merge_plan.h', 'cuda/sort/sample/block/', 'cuda/key_words.h',
-                                       'cuda/records/record_units.h'],
+    'plugins/cuda/sort/sample/agent': DEVICE_GROUND + ['cuda/sort/sample/plan.h', 'cuda/sort/sample/merge_plan.h',
+                                                       'cuda/sort/sample/block/'],
     'plugins/cuda/sort/sample/dispatch': ['cuda/device.h', 'cuda/sort/sample/'],
     'plugins/cuda/sort/sample/dispatch/sample_sort.cu': ['cuda/algorithms.h'],
     # a folder of sorts
-    'plugins/cuda/sort/*': ['cuda/algorithms.h', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/plan.h', 'cuda/runs.cuh',
-                            'gpu/device_sort.h'],
-    'plugins/cuda/merge': ['cuda/algorithms.h', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/plan.h', 'cuda/runs.cuh',
-                           'cuda/key_words.h', 'cuda/records/record_units.h', 'cuda/sort/sample/sample.h',
-                           'cuda/sort/sample/merge_plan.h', 'cuda/sort/sample/dispatch/', 'gpu/device_merge.h',
-                           'gpu/device_shards.h', 'gpu/device_sort.h'],
+    'plugins/cuda/sort/*': DEVICE_GROUND + ['cuda/algorithms.h', 'gpu/device_sort.h'],
+    'plugins/cuda/merge': DEVICE_GROUND + ['cuda/algorithms.h', 'cuda/sort/sample/sample.h', 'cuda/sort/sample/merge_plan.h',
+                                           'cuda/sort/sample/dispatch/', 'gpu/device_merge.h', 'gpu/device_shards.h', 'gpu/device_sort.h'],
     'tools': [PUBLIC, TOOLS, 'support/'],
     'tools/bench': [PUBLIC, TOOLS],
     'tools/bench/gpu': [PUBLIC],

@@ -14,7 +14,7 @@
 
 #include "cuda/key_words.h"
 #include "cuda/merge/merge_tiles.cuh"
-#include "cuda/records/record_units.h"
+#include "cuda/record_units.cuh"
 #include "gpu/device_merge.h"
 
 namespace merge

@@ -4,7 +4,7 @@
 #define RECSORT_CUDA_RECORDS_GATHER_CUH
 
 #include "cuda/records/check.cuh"
-#include "cuda/records/record_units.h"
+#include "cuda/record_units.cuh"
 
 namespace records
 {

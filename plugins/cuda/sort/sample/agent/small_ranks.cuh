@@ -3,7 +3,7 @@
 #define RECSORT_CUDA_SAMPLE_SMALL_RANKS_CUH
 
 #include "cuda/key_words.h"
-#include "cuda/records/record_units.h"
+#include "cuda/record_units.cuh"
 #include "cuda/sort/sample/block/ranks.cuh"
 
 namespace sample

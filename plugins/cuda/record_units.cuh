@@ -1,4 +1,4 @@
-/* record_units.h - moves and copies records, unit by unit: the largest word that divides their
+/* record_units.cuh - moves and copies records, unit by unit: the largest word that divides their
  * addresses and their size. Adjacent threads write adjacent units. */
 #ifndef RECSORT_CUDA_RECORD_UNITS_H
 #define RECSORT_CUDA_RECORD_UNITS_H
