@@ -87,7 +87,8 @@ IN_ORDER = {
     'plugins/cuda/sort/sample/agent': [
         'policy.cuh', 'args.cuh', 'load.cuh', 'bucket_tiles.cuh',
         'tile_bins.cuh', 'overfull_bins.cuh', 'tile_sort.cuh',  # how a block sorts a tile
-        'splitters.cuh', 'bucket_lookup.cuh', 'partition.cuh', 'list_extents.cuh', 'oversized.cuh', 'sort_buckets.cuh',  # many
+        'splitters.cuh', 'bucket_lookup.cuh', 'partition.cuh', 'scatter.cuh',
+        'list_extents.cuh', 'oversized.cuh', 'sort_buckets.cuh',  # many
         'small_ranks.cuh',  # few pairs
         'order_flags.cuh', 'detect_order.cuh', 'drop_merge.cuh',  # pairs in order, or nearly
         'merge_pieces.cuh',  # sorted runs

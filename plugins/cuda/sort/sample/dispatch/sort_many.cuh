@@ -5,7 +5,7 @@
 #define RECSORT_CUDA_SAMPLE_SORT_MANY_CUH
 
 #include "cuda/sort/sample/agent/list_extents.cuh"
-#include "cuda/sort/sample/agent/partition.cuh"
+#include "cuda/sort/sample/agent/scatter.cuh"
 #include "cuda/sort/sample/agent/sort_buckets.cuh"
 #include "cuda/sort/sample/agent/splitters.cuh"
 #include "cuda/sort/sample/dispatch/sorts.cuh"
