@@ -21,6 +21,10 @@ template <class Pair> struct pair_source {
 /* The first level reads keys, or words of which it makes them, and packs them if they fit. */
 enum source_form { SOURCE_PAIRS, SOURCE_KEYS_32, SOURCE_KEYS_64, SOURCE_KEYS_128, SOURCE_WORDS };
 
+/* What a kernel reads, if it is compiled for one of the two: the job's keys, or words, which only
+ * the first level reads, or what a level has written. */
+enum source_reading { READS_KEYS, READS_PAIRS, READS_EITHER };
+
 template <> struct pair_source<packed_pair> {
   pair_array<packed_pair> pairs;
   const void *keys;

@@ -22,9 +22,12 @@ DEVICE_INLINE Pair pack(const pair_source<Pair> *source, uint64_t key, uint64_t 
   return pair;
 }
 
-template <class Pair> DEVICE_INLINE Pair load(const pair_source<Pair> *source, uint64_t i)
+template <source_reading How = READS_EITHER, class Pair>
+DEVICE_INLINE Pair load(const pair_source<Pair> *source, uint64_t i)
 {
-  if constexpr (Pair::packed) {
+  if constexpr (Pair::packed && How == READS_PAIRS) {
+    return pair_get(&source->pairs, i);
+  } else if constexpr (Pair::packed) {
     switch (source->form) {
     case SOURCE_KEYS_32:
       return pack(source, ((const uint32_t *)source->keys)[i], i);
@@ -77,7 +80,7 @@ struct sampled {
 /* Loads the thread's share, at most `items` pairs. Elements of `mine` beyond the share of the whole
  * warp are left alone. `whole` is a compile-time constant. Tests the form of the source once, not
  * for each pair. */
-template <class Pair, class Which>
+template <source_reading How = READS_EITHER, class Pair, class Which>
 DEVICE_INLINE void load_items(const pair_source<Pair> *source, Which &&which,
                               const block_share *share, uint32_t items, bool whole, Pair *mine)
 {
@@ -88,7 +91,7 @@ DEVICE_INLINE void load_items(const pair_source<Pair> *source, Which &&which,
       if (share_has(share, t, whole)) mine[t] = load_one(which.at(share_at(share, t)));
     }
   };
-  if constexpr (Pair::packed) {
+  if constexpr (Pair::packed && How != READS_PAIRS) {
     const uint32_t *const narrow = (const uint32_t *)source->keys;
     const uint64_t *const wide = (const uint64_t *)source->keys;
     if (source->form == SOURCE_KEYS_32) {
@@ -103,12 +106,13 @@ DEVICE_INLINE void load_items(const pair_source<Pair> *source, Which &&which,
       load_each([&](uint64_t at) { return pack(source, wide[at], at); });
       return;
     }
-    if (source->form == SOURCE_PAIRS) {
-      load_each([&](uint64_t at) { return pair_get(&source->pairs, at); });
+    if (How == READS_KEYS || source->form == SOURCE_KEYS_128) {
+      const device_uint128 *const widest = (const device_uint128 *)source->keys;
+      load_each([&](uint64_t at) { return pack(source, (uint64_t)widest[at], at); });
       return;
     }
   }
-  load_each([&](uint64_t at) { return load(source, at); });
+  load_each([&](uint64_t at) { return load<READS_PAIRS>(source, at); });
 }
 
 /* Loads the thread's share of a tile to shared memory, in two halves to save registers: unrolled,
@@ -152,14 +156,14 @@ DEVICE_INLINE void load_indices(const pair_source<Pair> *source, uint64_t begin,
 }
 
 /* Loads only the keys of the thread's share. */
-template <class Pair>
+template <source_reading How = READS_EITHER, class Pair>
 DEVICE_INLINE void load_keys(const pair_source<Pair> *source, uint64_t begin,
                              const block_share *share, uint32_t items, bool whole,
                              key_of<Pair> *keys)
 {
   if constexpr (Pair::packed) {
     Pair mine[SAMPLE_SCATTER_ITEMS] = {};
-    load_items(source, neighbours{begin}, share, items, whole, mine);
+    load_items<How>(source, neighbours{begin}, share, items, whole, mine);
     DEVICE_UNROLL
     for (uint32_t t = 0; t < items; t++)
       keys[t] = mine[t].key;

@@ -38,7 +38,7 @@ struct collection {
 /* Copies the pairs within the bounds to the tile, unordered, until it is full, and counts them all.
  * By all threads of the block; all must have read `found` of the previous round, as they have
  * before they sort a tile. */
-template <class Pair>
+template <source_reading How, class Pair>
 DEVICE_INLINE void collect(const tile_work<Pair> *work, const tile_storage<Pair> *tile,
                            uint64_t begin, uint64_t count, const part_bounds<Pair> *bounds,
                            collection *found)
@@ -52,7 +52,8 @@ DEVICE_INLINE void collect(const tile_work<Pair> *work, const tile_storage<Pair>
         (uint32_t)plan_min(count - done, (uint64_t)blockDim.x * policy<Pair>::items);
     const block_share share = share_of(some, policy<Pair>::items, policy<Pair>::items);
     Pair mine[policy<Pair>::items] = {};
-    load_items(&work->source, neighbours{begin + done}, &share, policy<Pair>::items, false, mine);
+    load_items<How>(&work->source, neighbours{begin + done}, &share, policy<Pair>::items, false,
+                    mine);
     DEVICE_UNROLL
     for (uint32_t t = 0; t < policy<Pair>::items; t++) {
       if (!share_has(&share, t, false)) continue;
@@ -70,14 +71,6 @@ DEVICE_INLINE void collect(const tile_work<Pair> *work, const tile_storage<Pair>
   __syncthreads();
 }
 
-/* Sorts the collected pairs. */
-template <class Pair>
-DEVICE_INLINE void sort_collected(const tile_work<Pair> *work, const tile_storage<Pair> *tile,
-                                  const collection *found, const pair_output<Pair> *out)
-{
-  sort_tile(tile, found->count < work->tile ? found->count : work->tile, out);
-}
-
 /* Computes the bounds of part `number` of `parts` parts of pairs [begin, begin + count), by ranking
  * a sample. By all threads of the block. */
 template <class Pair>
@@ -92,7 +85,8 @@ DEVICE_INLINE part_bounds<Pair> find_part_bounds(const tile_work<Pair> *work,
   const pair_output<Pair> out = choice_of(splitters, samples, parts);
   part_bounds<Pair> part = {{}, {}, number > 0, number + 1 < parts};
   for (uint32_t i = threadIdx.x; i < samples; i += blockDim.x)
-    pair_put(&tile->pairs, i, load(&work->source, begin + sample_position(i, distance)));
+    pair_put(&tile->pairs, i,
+             load<READS_PAIRS>(&work->source, begin + sample_position(i, distance)));
   __syncthreads();
   DEVICE_ROLLED
   for (uint32_t i = threadIdx.x; i < samples; i += blockDim.x) {
@@ -110,30 +104,30 @@ DEVICE_INLINE part_bounds<Pair> find_part_bounds(const tile_work<Pair> *work,
 }
 
 /* Sorts those of pairs [begin, begin + count) that lie within the bounds, and stores them where
- * they belong. By all threads of the block. */
-template <class Pair>
+ * they belong. If they are more than a tile, it tries again up to the median of those collected,
+ * and goes on from there. By all threads of the block. */
+template <source_reading How, class Pair>
 DEVICE_INLINE void sort_part(const tile_work<Pair> *work, const tile_storage<Pair> *tile,
                              collection *found, uint64_t begin, uint64_t count,
                              const part_bounds<Pair> *part)
 {
   const pair_array<Pair> middle = pair_array_at<Pair>(tile->end, SAMPLE_MOST_PARTS);
-  for (part_bounds<Pair> go = *part;; go.low = go.high, go.has_low = true) {
-    go.high = part->high;
-    go.has_high = part->has_high;
-    collect(work, tile, begin, count, &go, found);
-    while (found->count > work->tile) { /* retry up to the median of those collected */
-      const pair_output<Pair> median = choice_of(middle, work->tile, 2);
-      sort_collected(work, tile, found, &median);
+  part_bounds<Pair> go = *part;
+  for (bool all = false; !all;) {
+    collect<How>(work, tile, begin, count, &go, found);
+    const bool full = found->count > work->tile;
+    const pair_output<Pair> out =
+        full ? choice_of(middle, work->tile, 2)
+             : output_of(&work->target, begin + found->below, work->source.index_bits);
+    sort_tile(tile, full ? work->tile : found->count, &out);
+    if (full) {
       __syncthreads();
       go.high = pair_get(&middle, 0);
       go.has_high = true;
-      collect(work, tile, begin, count, &go, found);
+      continue;
     }
-    const pair_output<Pair> out =
-        output_of(&work->target, begin + found->below, work->source.index_bits);
-    sort_collected(work, tile, found, &out);
-    if (go.has_high == part->has_high && (!part->has_high || !pair_less(go.high, part->high)))
-      return;
+    all = go.has_high == part->has_high && (!part->has_high || !pair_less(go.high, part->high));
+    go = {go.high, part->high, true, part->has_high};
   }
 }
 
@@ -148,7 +142,7 @@ DEVICE_APART void sort_overflow(const tile_work<Pair> *work, uint64_t all, uint3
       tile_storage_at<Pair>(shared, work->source.index_bits, work->limit);
   const part_bounds<Pair> part = bucket_bounds(&work->set, bucket);
   DEVICE_PATH("padded overflow");
-  sort_part(work, &tile, found, 0, all, &part);
+  sort_part<READS_KEYS>(work, &tile, found, 0, all, &part);
 }
 
 /* Sorts buckets that are larger than a tile, in parts of about a quarter of a tile. */
@@ -203,7 +197,7 @@ __global__ void __launch_bounds__(SAMPLE_TILE_BLOCK, device_blocks(SAMPLE_TILE_B
       const part_bounds<Pair> part =
           find_part_bounds(&args.work, &tile, begin, count, number, parts);
       DEVICE_PATH("oversized bucket");
-      sort_part(&args.work, &tile, found, begin, count, &part);
+      sort_part<READS_PAIRS>(&args.work, &tile, found, begin, count, &part);
     }
   }
 }

@@ -89,9 +89,10 @@ DEVICE_INLINE void sort_sample(const choose_splitters_args<Pair> *args,
     if (i >= mine.end) continue;
     const uint64_t at = sample_position(i, distance);
     pair_put(&tile->pairs, i,
-             load(&args->source, args->sections.form == SECTIONS_CHAINED
-                                     ? chain_position(&args->sections.chains, blockIdx.x, at)
-                                     : begin + at));
+             load<READS_PAIRS>(&args->source,
+                               args->sections.form == SECTIONS_CHAINED
+                                   ? chain_position(&args->sections.chains, blockIdx.x, at)
+                                   : begin + at));
   }
   sort_tile(tile, samples, &out);
 }
@@ -191,7 +192,7 @@ template <class Pair> struct count_args {
   offsets ends;
 };
 
-template <class Pair>
+template <source_reading How, class Pair>
 DEVICE_INLINE void count_some(const count_args<Pair> *args, const lookup_storage<Pair> *search,
                               uint64_t begin, const block_share *share, bool whole)
 {
@@ -203,7 +204,7 @@ DEVICE_INLINE void count_some(const count_args<Pair> *args, const lookup_storage
     if (search->one_key)
       repeat_key<Pair>(search->splitters.keys[0], keys);
     else
-      load_keys(&args->source, begin, &some, policy<Pair>::batch, whole, keys);
+      load_keys<How>(&args->source, begin, &some, policy<Pair>::batch, whole, keys);
     find_buckets(&args->source, &args->set, search, begin, &some, whole, keys, buckets);
     DEVICE_UNROLL
     for (uint32_t k = 0; k < policy<Pair>::batch; k++)
@@ -213,7 +214,7 @@ DEVICE_INLINE void count_some(const count_args<Pair> *args, const lookup_storage
 
 /* Counts the pairs of a span up to `end`, in the section whose lookup is loaded. By all threads of
  * the block. */
-template <class Pair>
+template <source_reading How, class Pair>
 DEVICE_INLINE void count_span(const count_args<Pair> *args, const lookup_storage<Pair> *search,
                               uint64_t end, block_span *span)
 {
@@ -222,9 +223,9 @@ DEVICE_INLINE void count_span(const count_args<Pair> *args, const lookup_storage
     const uint32_t some = (uint32_t)plan_min(end - span->begin, most);
     const block_share share = share_of(some, share_each(some), SAMPLE_SCATTER_ITEMS);
     if (share.whole)
-      count_some(args, search, span->begin, &share, true);
+      count_some<How>(args, search, span->begin, &share, true);
     else
-      count_some(args, search, span->begin, &share, false);
+      count_some<How>(args, search, span->begin, &share, false);
     span->begin += some;
   }
 }
@@ -260,7 +261,7 @@ __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK,
     if (span.begin == stop) continue; /* an empty section has no splitters */
     load_lookup(&args.set, span.section, &search);
     search.one_key = span.one_key;
-    count_span(&args, &search, stop, &span);
+    count_span<READS_EITHER>(&args, &search, stop, &span);
     add_counts(&args, span.section, search.counts);
   }
 }
@@ -289,7 +290,7 @@ __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK,
       load_lookup(&args.set, section, &search);
       search.one_key = span.one_key;
     }
-    count_span(&args, &search, span.end, &span);
+    count_span<READS_PAIRS>(&args, &search, span.end, &span);
   }
   if (section != UINT32_MAX) add_counts(&args, section, search.counts);
 }

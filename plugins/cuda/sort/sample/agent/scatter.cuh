@@ -217,8 +217,11 @@ DEVICE_INLINE void scatter_share(const scatter_args<Pair> *args, scatter_storage
   uint32_t slots[SAMPLE_SCATTER_ITEMS];
   if (by->search.one_key)
     load_indices(&args->source, begin, share, SAMPLE_SCATTER_ITEMS, whole, mine);
-  else
+  else if (to == TO_COUNTED)
     load_items(&args->source, neighbours{begin}, share, SAMPLE_SCATTER_ITEMS, whole, mine);
+  else
+    load_items<READS_KEYS>(&args->source, neighbours{begin}, share, SAMPLE_SCATTER_ITEMS, whole,
+                           mine);
   if (policy<Pair>::few_registers) stage_pairs(&by->staged, share, whole, mine, keys);
   if (to == TO_PADDED) device_await_before();
   load_lookup(&args->set, section, &by->search);

@@ -49,8 +49,8 @@ DEVICE_INLINE void load_samples(const pair_source<Pair> *source, uint64_t distan
     const uint32_t some = (uint32_t)plan_min(run->count - done, most);
     const block_share share = share_of(some, share_each(some), policy<Pair>::items);
     Pair mine[policy<Pair>::items] = {};
-    load_items(source, sampled{run->begin + done, distance}, &share, policy<Pair>::items, false,
-               mine);
+    load_items<READS_KEYS>(source, sampled{run->begin + done, distance}, &share,
+                           policy<Pair>::items, false, mine);
     DEVICE_UNROLL
     for (uint32_t t = 0; t < policy<Pair>::items; t++) {
       if (!share_goes_on(&share, t, false)) break;
