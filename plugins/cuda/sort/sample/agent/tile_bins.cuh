@@ -172,20 +172,34 @@ DEVICE_INLINE uint32_t rank_in_bin(const tile_storage<Pair> *tile, uint32_t bin,
   return less;
 }
 
+/* Stores the pair of the thread's tag `t`, if it is sorted. Returns its bit, if it is left. */
+template <class Pair>
+DEVICE_INLINE uint32_t store_tagged(const tile_storage<Pair> *tile, const block_share *mine,
+                                    uint32_t t, const pair_output<Pair> *out, bool simply)
+{
+  const uint32_t i = share_at(mine, t), tag = tile->tags[i];
+  if (tag_is_sorted(tag)) store_pair(out, i, pair_get(&tile->pairs, tag_number(tag)), simply);
+  return tag >> 31 << t;
+}
+
 /* Stores the pairs of the thread's sorted tags. Returns a bit for each tag that is left. `simply`,
- * a compile-time constant: out->simple. */
+ * a compile-time constant: out->simple. Otherwise there is so much code for each that it is not
+ * repeated. */
 template <class Pair>
 DEVICE_INLINE uint32_t store_sorted(const tile_storage<Pair> *tile, const block_share *mine,
                                     bool whole, const pair_output<Pair> *out, bool simply)
 {
   uint32_t left = 0;
+  if (!simply) {
+    DEVICE_ROLLED
+    for (uint32_t t = 0; share_has(mine, t, false); t++)
+      left |= store_tagged(tile, mine, t, out, false);
+    return left;
+  }
   DEVICE_UNROLL
   for (uint32_t t = 0; t < (whole ? policy<Pair>::usual : policy<Pair>::items); t++) {
     if (!share_goes_on(mine, t, whole)) break;
-    if (!share_has(mine, t, whole)) continue;
-    const uint32_t i = share_at(mine, t), tag = tile->tags[i];
-    left |= tag >> 31 << t;
-    if (tag_is_sorted(tag)) store_pair(out, i, pair_get(&tile->pairs, tag_number(tag)), simply);
+    if (share_has(mine, t, whole)) left |= store_tagged(tile, mine, t, out, true);
   }
   return left;
 }
