@@ -92,8 +92,8 @@ std::vector<uint32_t> order_by(const std::vector<Key> &keys, order way, unsigned
   std::vector<ranked> all(keys.size());
   std::vector<uint32_t> places;
   for (uint32_t i = 0; i < keys.size(); i++) {
-    const unsigned __int128 shifted = rank_of(keys[i], way) >> first_bit;
-    all[i] = {(Rank)(used == 128 ? shifted : shifted & (((unsigned __int128)1 << used) - 1)), i};
+    const uint128 shifted = rank_of(keys[i], way) >> first_bit;
+    all[i] = {(Rank)(used == 128 ? shifted : shifted & (((uint128)1 << used) - 1)), i};
   }
   std::stable_sort(all.begin(), all.end(),
                    [](const ranked &a, const ranked &b) { return a.rank < b.rank; });
@@ -108,7 +108,7 @@ std::vector<uint32_t> order_of(const std::vector<Key> &keys, order way, unsigned
 {
   const unsigned used = bits ? bits : 8 * sizeof(Key) - first_bit;
   return used <= 64 ? order_by<uint64_t>(keys, way, first_bit, used)
-                    : order_by<unsigned __int128>(keys, way, first_bit, used);
+                    : order_by<uint128>(keys, way, first_bit, used);
 }
 
 /* ---- Checks ---- */
