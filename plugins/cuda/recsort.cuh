@@ -8,6 +8,8 @@
  *   sort_pairs             keys with values
  *   sort_keys              keys alone
  *   sort_records           structs, by some of their members
+ *   segmented_sort_pairs   many arrays of keys with values, each by itself
+ *   top                    the first few of the order
  *   merge                  sorted runs of keys with values
  *
  * These hold for every function:
@@ -37,9 +39,11 @@
 #ifndef RECSORT_CUH
 #define RECSORT_CUH
 
+#include "cuda/call/head.cuh"
 #include "cuda/call/merge.cuh"
 #include "cuda/call/pairs.cuh"
 #include "cuda/call/records.cuh"
+#include "cuda/call/segments.cuh"
 
 namespace recsort
 {
@@ -135,6 +139,60 @@ cudaError_t sort_records(void *workspace, size_t &bytes, const Record *records_i
   if (count > call::most_count) return cudaErrorInvalidValue;
   return call::sort_records<bits>(workspace, bytes, call::program_of<Record>(keys...), records_in,
                                   records_out, count, stream);
+}
+
+/* Sorts segments of an array, each by itself. Elements that are in no segment stay where they are.
+ *
+ *   offsets   `segments` + 1 numbers of 32 or 64 bits in the device's memory, which ascend: segment
+ * s is elements offsets[s] to offsets[s + 1] - 1 longest   no segment has more elements. If you
+ * know it, short segments are sorted in one pass; 0: not known. Segments near a longer one then
+ * stay as they were
+ *
+ * Keys have 4 or 8 bytes, values at least 1, and there are at most 2^31 segments. The rest is as in
+ * sort_pairs.
+ */
+template <order way = order::ascending, class Key, class Value, class Offset>
+cudaError_t segmented_sort_pairs(void *workspace, size_t &bytes, const Key *keys_in,
+                                 call::given<Key> *keys_out, const call::given<Value> *values_in,
+                                 Value *values_out, size_t count, const Offset *offsets,
+                                 size_t segments, cudaStream_t stream = nullptr, size_t longest = 0)
+{
+  static_assert(sizeof(Key) <= sizeof(uint64_t), "recsort: keys in segments have 4 or 8 bytes");
+  static_assert(std::is_integral_v<Offset> && (sizeof(Offset) == 4 || sizeof(Offset) == 8),
+                "recsort: offsets have 32 or 64 bits");
+  static_assert(std::is_trivially_copyable_v<Value>,
+                "recsort: values are copied byte by byte, which this type does not allow");
+  if (!call::are_valid<Key>(count, 0, 0) || segments > (size_t)1 << 31)
+    return cudaErrorInvalidValue;
+  return call::sort_segments<pairs::values_of<Value>, Key>(
+      workspace, bytes,
+      call::pairs_of(way == order::descending, keys_in, keys_out, values_in, values_out, count,
+                     stream, 0, 0),
+      sizeof(Value), way == order::descending, {offsets, segments, 8 * sizeof(Offset), longest});
+}
+
+/* Writes the first keys of the order with their values: what sort_pairs would write first. Few of
+ * very many are found without a sort of the others.
+ *
+ *   keys_out, values_out   get `most` elements, which is at most `count`
+ *
+ * For the greatest: top<recsort::order::descending>(...). Keys have 4 or 8 bytes. The rest is as in
+ * sort_pairs.
+ */
+template <order way = order::ascending, class Key, class Value>
+cudaError_t top(void *workspace, size_t &bytes, const Key *keys_in, call::given<Key> *keys_out,
+                const call::given<Value> *values_in, Value *values_out, size_t count, size_t most,
+                cudaStream_t stream = nullptr)
+{
+  static_assert(sizeof(Key) <= sizeof(uint64_t), "recsort: keys of top have 4 or 8 bytes");
+  static_assert(std::is_trivially_copyable_v<Value>,
+                "recsort: values are copied byte by byte, which this type does not allow");
+  if (!call::are_valid<Key>(count, 0, 0) || most > count) return cudaErrorInvalidValue;
+  return call::find_pairs<pairs::values_of<Value>, Key>(
+      workspace, bytes,
+      call::pairs_of(way == order::descending, keys_in, keys_out, values_in, values_out,
+                     most ? count : 0, stream, 0, 0),
+      sizeof(Value), way == order::descending, most);
 }
 
 /* Merges sorted runs of keys with values: equal keys of an earlier run come first.

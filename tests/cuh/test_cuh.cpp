@@ -353,6 +353,138 @@ void check_merges(size_t count)
   check_merge<order::ascending, uint32_t, uint32_t>(count, 200, true);
 }
 
+/* ---- Segments ---- */
+
+/* Offsets of segments of at most `longest` elements. The first and the last elements are in none.
+ */
+template <class Offset> std::vector<Offset> offsets_of(size_t count, size_t longest)
+{
+  std::vector<Offset> offsets = {(Offset)std::min<size_t>(count, 3)};
+  while (offsets.back() + longest + 2 < count)
+    offsets.push_back(offsets.back() + (Offset)random_below(&state, longest + 1));
+  return offsets;
+}
+
+/* The order of each segment, and the elements in none, which stay. */
+template <class Key, class Offset>
+std::vector<uint32_t> order_of_segments(const std::vector<Key> &keys, order way,
+                                        const std::vector<Offset> &offsets)
+{
+  std::vector<uint32_t> places = identity(keys.size());
+  for (size_t s = 0; s + 1 < offsets.size(); s++)
+    std::stable_sort(
+        places.begin() + offsets[s], places.begin() + offsets[s + 1],
+        [&](uint32_t a, uint32_t b) { return rank_of(keys[a], way) < rank_of(keys[b], way); });
+  return places;
+}
+
+template <order way, class Key, class Value, class Offset>
+void check_segments(size_t count, size_t longest, bool told, bool in_place)
+{
+  const std::vector<Offset> offsets = offsets_of<Offset>(count, longest);
+  const std::vector<Key> keys = keys_of<Key>(count, count % 2 ? TIES : EXTREME);
+  std::vector<Value> values(count);
+  for (Value &value : values)
+    value = value_of<Value>(next_random(&state));
+  const device_array<Key> keys_in(keys), keys_apart(count);
+  const device_array<Value> values_in(values), values_apart(count);
+  const device_array<Offset> bounds(offsets);
+  const device_array<uint32_t> positions(count);
+  Key *const keys_out = in_place ? keys_in.data : keys_apart.data;
+  Value *const values_out = in_place ? values_in.data : values_apart.data;
+  const size_t segments = offsets.size() - 1, most = told ? longest : 0;
+  run("positions in segments", [&](void *workspace, size_t &bytes) {
+    return recsort::segmented_sort_pairs<way>(workspace, bytes, keys_in.data, nullptr, nullptr,
+                                              positions.data, count, bounds.data, segments, nullptr,
+                                              most);
+  });
+  run("segmented_sort_pairs", [&](void *workspace, size_t &bytes) {
+    return recsort::segmented_sort_pairs<way>(workspace, bytes, keys_in.data, keys_out,
+                                              values_in.data, values_out, count, bounds.data,
+                                              segments, nullptr, most);
+  });
+  const std::vector<uint32_t> places = order_of_segments(keys, way, offsets);
+  expect("keys of segments", keys, places, in_place ? keys_in.read() : keys_apart.read());
+  expect("values of segments", values, places, in_place ? values_in.read() : values_apart.read());
+  expect("positions in segments", identity(count), places, positions.read());
+}
+
+void check_all_segments(size_t count)
+{
+  for (const size_t longest : {1, 20, 300})
+    for (const bool told : {true, false}) {
+      check_segments<order::ascending, float, uint32_t, uint32_t>(count, longest, told, false);
+      check_segments<order::descending, uint32_t, fat, uint64_t>(count, longest, told, true);
+      check_segments<order::descending, double, uint64_t, uint32_t>(count, longest, told, true);
+      check_segments<order::ascending, int64_t, unsigned char, uint64_t>(count, longest, told,
+                                                                         false);
+    }
+}
+
+/* A segment that is longer than was said: each segment is sorted, or as it was. */
+void check_overlong()
+{
+  const std::vector<uint32_t> keys = keys_of<uint32_t>(9000, MIXED),
+                              offsets = {0, 10, 8000, 8020, 9000};
+  const device_array<uint32_t> in(keys), out(keys.size()), values(keys.size()), bounds(offsets);
+  run("overlong", [&](void *workspace, size_t &bytes) {
+    return recsort::segmented_sort_pairs(workspace, bytes, in.data, out.data, nullptr, values.data,
+                                         keys.size(), bounds.data, offsets.size() - 1, nullptr, 20);
+  });
+  const std::vector<uint32_t> found = out.read(),
+                              places = order_of_segments(keys, order::ascending, offsets);
+  for (size_t s = 0; s + 1 < offsets.size(); s++) {
+    bool stays = true, sorted = true;
+    for (size_t i = offsets[s]; i < offsets[s + 1]; i++) {
+      stays = stays && found[i] == keys[i];
+      sorted = sorted && found[i] == keys[places[i]];
+    }
+    checks++;
+    if (stays || sorted) continue;
+    std::printf("an overlong segment spoils others\n");
+    std::exit(1);
+  }
+}
+
+/* ---- Top ---- */
+
+template <order way, class Key, class Value>
+void check_top(size_t count, size_t most, contents how, bool in_place)
+{
+  const std::vector<Key> keys = keys_of<Key>(count, how);
+  std::vector<Value> values(count);
+  for (Value &value : values)
+    value = value_of<Value>(next_random(&state));
+  const device_array<Key> keys_in(keys), keys_apart(most);
+  const device_array<Value> values_in(values), values_apart(most);
+  const device_array<uint32_t> positions(most);
+  run("positions of the top", [&](void *workspace, size_t &bytes) {
+    return recsort::top<way>(workspace, bytes, keys_in.data, nullptr, nullptr, positions.data,
+                             count, most);
+  });
+  Key *const keys_out = in_place ? keys_in.data : keys_apart.data;
+  Value *const values_out = in_place ? values_in.data : values_apart.data;
+  run("top", [&](void *workspace, size_t &bytes) {
+    return recsort::top<way>(workspace, bytes, keys_in.data, keys_out, values_in.data, values_out,
+                             count, most);
+  });
+  std::vector<uint32_t> places = order_of(keys, way, 0, 0);
+  places.resize(most);
+  expect("keys of the top", keys, places, in_place ? keys_in.read() : keys_apart.read());
+  expect("values of the top", values, places, in_place ? values_in.read() : values_apart.read());
+  expect("positions of the top", identity(count), places, positions.read());
+}
+
+void check_tops(size_t count)
+{
+  for (const size_t most : {(size_t)0, (size_t)1, std::min<size_t>(count, 13), count}) {
+    check_top<order::ascending, float, uint32_t>(count, std::min(most, count), EXTREME, false);
+    check_top<order::descending, uint32_t, fat>(count, std::min(most, count), MIXED, true);
+    check_top<order::descending, int64_t, uint64_t>(count, std::min(most, count), TIES, false);
+    check_top<order::ascending, double, double>(count, std::min(most, count), MIXED, true);
+  }
+}
+
 /* ---- Wrong calls ---- */
 
 void check_errors()
@@ -379,6 +511,11 @@ void check_errors()
   };
   expect_status("bounds that descend", merge(back, 3), cudaErrorInvalidValue);
   expect_status("bounds that begin late", merge(late, 1), cudaErrorInvalidValue);
+  size_t asked = 0;
+  expect_status(
+      "more than all",
+      recsort::top(nullptr, asked, in.data, out.data, nullptr, out.data, COUNT, COUNT + 1),
+      cudaErrorInvalidValue);
   expect_status("too many keys", sort(nullptr, less, ((size_t)1 << 32) + 1, 0, 0),
                 cudaErrorInvalidValue);
   out.expect_poison();
@@ -403,12 +540,17 @@ int main(int argc, char **argv)
     check_types(count);
     check_all_records(count);
     check_merges(count);
+    check_tops(count);
+    check_all_segments(count);
   }
+  check_overlong();
   if (many) {
     check_types(1000003);
     for (const size_t count : {1 << 17, 1000003, 5000001}) {
       check_all_records(count);
       check_merges(count);
+      check_tops(count);
+      check_all_segments(count);
     }
     check_pairs<order::ascending, float, uint32_t>(1 << 17, {MIXED, true, true, 0, 0});
     check_pairs<order::descending, uint32_t, uint32_t>(5000001, {MIXED, true, true, 0, 0});

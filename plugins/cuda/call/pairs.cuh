@@ -43,6 +43,16 @@ struct pairs_memory {
   void *values_copy; /* likewise */
 };
 
+/* `reads_keys`: keys are read after others have been written. */
+static inline void divide_copies(const device_pairs &pairs, bool reads_keys, uint32_t value_bytes,
+                                 workspace *from, pairs_memory *memory)
+{
+  if (pairs.keys_in == pairs.keys_out && reads_keys)
+    memory->keys_copy = from->take(pairs.count * (pairs.key_width / 8));
+  if (pairs.values_in && pairs.values_in == pairs.values_out)
+    memory->values_copy = from->take(pairs.count * value_bytes);
+}
+
 static inline pairs_memory divide_pairs(const device_job &job, const device_pairs &pairs,
                                         uint64_t extra_bytes, uint32_t value_bytes, workspace *from)
 {
@@ -51,10 +61,7 @@ static inline pairs_memory divide_pairs(const device_job &job, const device_pair
   memory.extra_bytes = extra_bytes;
   memory.pairs = from->take(device_bytes(&job, extra_bytes));
   if (pairs.bits < pairs.key_width) memory.differ = (uint32_t *)from->take(sizeof(uint32_t));
-  if (pairs.keys_in == pairs.keys_out && pairs::reads_keys(&pairs))
-    memory.keys_copy = from->take(pairs.count * (pairs.key_width / 8));
-  if (pairs.values_in && pairs.values_in == pairs.values_out)
-    memory.values_copy = from->take(pairs.count * value_bytes);
+  divide_copies(pairs, pairs::reads_keys(&pairs), value_bytes, from, &memory);
   return memory;
 }
 
@@ -78,6 +85,16 @@ static device_status write_pairs(device_pairs pairs, uint32_t value_bytes, uint6
   if (!status)
     status = read_copy(&pairs.keys_in, memory.keys_copy, count * sizeof(Key), pairs.stream);
   return status ? status : pairs::start_finish<Key, Code, Values>(&pairs, &sorted);
+}
+
+/* The same by an order alone: all keys are gathered, as if no bit of a key was in its code. */
+template <class Key, class Values>
+static device_status write_by_order(device_pairs pairs, uint32_t value_bytes, uint64_t count,
+                                    const pairs_memory &memory, const uint32_t *order)
+{
+  pairs.bits = 0;
+  return write_pairs<uint32_t, code_of<Key>, Values>(pairs, value_bytes, count, memory, order,
+                                                     order);
 }
 
 /* Encodes, calls sort(buffers, side), and writes the first `written` pairs. */

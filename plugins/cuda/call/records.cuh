@@ -2,7 +2,7 @@
 #ifndef RECSORT_CUDA_CALL_RECORDS_CUH
 #define RECSORT_CUDA_CALL_RECORDS_CUH
 
-#include "cuda/call/ground.cuh"
+#include "cuda/call/numbers.cuh"
 #include "cuda/records/encode.cuh"
 #include "cuda/records/gather.cuh"
 #include "cuda/sort/sample/dispatch/mixed.cuh"
@@ -21,18 +21,6 @@ template <class Record, uint32_t Bits> struct record_key {
   recsort_key_step step; /* its shift is not set */
 };
 
-/* An enum has the order of its integer. */
-template <class Member, bool = std::is_enum_v<Member>> struct number_of_type {
-  using type = Member;
-};
-template <class Member> struct number_of_type<Member, true> {
-  using type = std::underlying_type_t<Member>;
-};
-template <class Member> using number_of = typename number_of_type<std::remove_cv_t<Member>>::type;
-
-template <class Number>
-constexpr uint32_t bits_of = std::is_same_v<Number, bool> ? 1 : 8 * sizeof(Number);
-
 /* The offset of a member, which a pointer to it holds. */
 template <class Record, class Member> uint64_t offset_of(Member Record::*member)
 {
@@ -47,23 +35,7 @@ template <class Record, class Member> uint64_t offset_of(Member Record::*member)
 template <class Record, class Number>
 record_key<Record, bits_of<Number>> key_at(uint64_t offset, bool descending)
 {
-  static_assert(std::is_integral_v<Number> || std::is_floating_point_v<Number>,
-                "recsort: a member is a key if it is an integer, an enum, a bool or a float");
-  static_assert(sizeof(Number) <= sizeof(uint64_t), "recsort: a key has at most 8 bytes");
-  record_key<Record, bits_of<Number>> key = {};
-  key.step.offset = offset;
-  key.step.bytes = sizeof(Number);
-  key.step.width = bits_of<Number>;
-  key.step.flags = descending ? RECSORT_KEY_DESCENDING : 0;
-  if (std::is_same_v<Number, bool>)
-    key.step.kind = RECSORT_KEY_BOOL;
-  else if (std::is_floating_point_v<Number>)
-    key.step.kind = RECSORT_KEY_FLOAT;
-  else
-    key.step.kind = std::is_signed_v<Number> ? RECSORT_KEY_SIGNED : RECSORT_KEY_UNSIGNED;
-  if (std::is_floating_point_v<Number>)
-    key.step.limit = sizeof(Number) == 4 ? 0x7f800000 : 0x7ff0000000000000;
-  return key;
+  return {step_of<Number>(offset, descending)};
 }
 
 template <uint32_t Bits>
@@ -76,14 +48,6 @@ constexpr pair_form form_of_bits = Bits <= 32   ? ALWAYS_PACKED
                                    : Bits <= 44 ? EITHER
                                                 : NEVER_PACKED;
 
-static inline void add_key(records_program *program, recsort_key_step step, uint32_t *above)
-{
-  step.key = program->step_count;
-  *above -= step.width;
-  step.shift = *above;
-  program->steps[program->step_count++] = step;
-}
-
 /* How to make the key of a record: the first of `keys` is most significant. */
 template <class Record, class... Keys> records_program program_of(const Keys &...keys)
 {
@@ -91,7 +55,7 @@ template <class Record, class... Keys> records_program program_of(const Keys &..
   records_program program = {};
   program.record_size = sizeof(Record);
   program.key_width = 8 * sizeof(code_of_bits<(Keys::bits + ...)>);
-  (add_key(&program, keys.step, &above), ...);
+  (add_step(&program, keys.step, &above), ...);
   return program;
 }
 
