@@ -19,7 +19,8 @@ WORDS = {
     'run': ('core/', 'plugins/', 'tools/bench/', 'tools/mpi/', 'tools/recschema/dwarf/', 'tools/recsort', 'tools/support/'),
     'sample': ('core/', 'plugins/cpu/', 'plugins/cuda/', 'plugins/runs/', 'tools/mpi/'),
     'section': ('plugins/cuda/sort/sample/', 'tools/recschema/'),
-    'segment': ('core/', 'plugins/cuda/records/', 'plugins/cuda/segments/', 'plugins/gpu/', 'tools/'),
+    'segment': ('core/', 'plugins/cuda/call/', 'plugins/cuda/recsort.cuh', 'plugins/cuda/records/', 'plugins/cuda/segments/',
+                'plugins/gpu/', 'tools/'),
     'tile': ('plugins/',),
 }
 NOT_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|^[ \t]*#[ \t]*include[^\n]*', re.DOTALL | re.MULTILINE)
