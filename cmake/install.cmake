@@ -12,7 +12,7 @@ install(TARGETS recsort_shared recsort_static recsort_plugin EXPORT recsort-targ
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY core/include/recsort DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(TARGET amalgamation)
-  install(FILES ${AMALGAMATION}/recsort.h ${AMALGAMATION}/recsort.c ${AMALGAMATION}/recsort.hpp
+  install(FILES ${AMALGAMATION}/recsort.h ${AMALGAMATION}/recsort.c ${AMALGAMATION}/recsort.hpp ${AMALGAMATION}/recsort.cuh
     DESTINATION ${CMAKE_INSTALL_DATADIR}/recsort/amalgamation)
 endif()
 install(DIRECTORY schemas/ DESTINATION ${CMAKE_INSTALL_DATADIR}/recsort/schemas COMPONENT recsort)

@@ -101,11 +101,11 @@ def build_and_run(command, sources):
 
 
 def made_by_the_page():
-    """The commands that make the three files, but with a build folder that is not in the source folder."""
+    """The commands that make the files, but with a build folder that is not in the source folder."""
     with tempfile.TemporaryDirectory() as folder:
         command = re.sub('(-B|--build) build', rf'\1 {folder}', block(page, 'sh'))
         subprocess.run(['sh', '-euc', command], check=True, cwd=source, stdout=subprocess.DEVNULL, env=dict(os.environ, CC=cc))
-        for name in ('recsort.h', 'recsort.c', 'recsort.hpp'):
+        for name in ('recsort.h', 'recsort.c', 'recsort.hpp', 'recsort.cuh'):
             assert (Path(folder) / 'amalgamation' / name).read_bytes() == (files / name).read_bytes(), name
 
 

@@ -66,6 +66,7 @@ $CC -c -o "$scratch/recsort.o" "$scratch/recsort.c"
 printf '#include "recsort.hpp"\nint main() { return RECSORT_VERSION_MAJOR - 1; }\n' > "$scratch/copied.cpp"
 $CXX -std=c++17 -o "$scratch/copied" "$scratch/copied.cpp" "$scratch/recsort.o" -pthread
 "$scratch/copied"
+grep -q sort_pairs "$scratch/recsort.cuh"
 for script in bash-completion/completions/recsort zsh/site-functions/_recsort \
   fish/vendor_completions.d/recsort.fish; do
   test -s "$scratch/root/share/$script"
