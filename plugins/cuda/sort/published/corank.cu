@@ -45,6 +45,6 @@ static device_status corank_passes(const device_job *job, const device_buffers *
 
 device_status corank_sort(const device_job *job, const device_buffers *buffers, unsigned *result)
 {
-  return sort_pairs(job, result,
+  return sort_pairs(job, buffers, result,
                     [=](auto pair) { return corank_passes<decltype(pair)>(job, buffers, result); });
 }

@@ -72,7 +72,7 @@ static device_status corank_blocks(const device_job *job, const device_buffers *
 device_status corank_tiled_sort(const device_job *job, const device_buffers *buffers,
                                 unsigned *result)
 {
-  return sort_pairs(job, result, [=](auto pair) {
+  return sort_pairs(job, buffers, result, [=](auto pair) {
     return corank_blocks(job, buffers, tiled_pass<decltype(pair)>, result);
   });
 }
@@ -80,7 +80,7 @@ device_status corank_tiled_sort(const device_job *job, const device_buffers *buf
 device_status corank_circular_sort(const device_job *job, const device_buffers *buffers,
                                    unsigned *result)
 {
-  return sort_pairs(job, result, [=](auto pair) {
+  return sort_pairs(job, buffers, result, [=](auto pair) {
     return corank_blocks(job, buffers, circular_pass<decltype(pair)>, result);
   });
 }

@@ -33,12 +33,15 @@ static inline merge_pass<Pair> make_pass(const device_job *job, const device_buf
   return pass;
 }
 
-/* Calls sort(pair) with a pair of the job's type, if there is something to sort. */
+/* Calls sort(pair) with a pair of the job's type, if there is something to sort. Like sample_sort,
+ * it leaves indices of 64 bits to merge_sort. */
 template <class Sort>
-static inline device_status sort_pairs(const device_job *job, unsigned *result, const Sort &sort)
+static inline device_status sort_pairs(const device_job *job, const device_buffers *buffers,
+                                       unsigned *result, const Sort &sort)
 {
+  if (job->index_bits == 64) return merge_sort(job, buffers, result);
   *result = 0;
-  return job->count ? with_wide_pair(job, sort) : 0;
+  return job->count ? with_short_pair(job, sort) : 0;
 }
 
 #endif

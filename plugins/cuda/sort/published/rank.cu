@@ -121,28 +121,28 @@ static device_status rank_from_tiles(const device_job *job, const device_buffers
 
 device_status rank_sort(const device_job *job, const device_buffers *buffers, unsigned *result)
 {
-  return sort_pairs(job, result, [=](auto pair) {
+  return sort_pairs(job, buffers, result, [=](auto pair) {
     return rank_passes<decltype(pair)>(job, buffers, 0, 1, 0, result);
   });
 }
 
 device_status rank_sm8_sort(const device_job *job, const device_buffers *buffers, unsigned *result)
 {
-  return sort_pairs(job, result, [=](auto pair) {
+  return sort_pairs(job, buffers, result, [=](auto pair) {
     return rank_from_tiles<decltype(pair)>(job, buffers, 0, result);
   });
 }
 
 device_status rank_sm9_sort(const device_job *job, const device_buffers *buffers, unsigned *result)
 {
-  return sort_pairs(job, result, [=](auto pair) {
+  return sort_pairs(job, buffers, result, [=](auto pair) {
     return rank_from_tiles<decltype(pair)>(job, buffers, plan_block(job), result);
   });
 }
 
 device_status rank_sm_sort(const device_job *job, const device_buffers *buffers, unsigned *result)
 {
-  return sort_pairs(job, result, [=](auto pair) {
+  return sort_pairs(job, buffers, result, [=](auto pair) {
     const uint64_t staged = plan_staged(job, sizeof(key_of<decltype(pair)>));
     return rank_from_tiles<decltype(pair)>(job, buffers, staged, result);
   });
