@@ -467,6 +467,11 @@ def without_doors(found):
     return re.sub(r'#ifdef __cplusplus\n\}\n#endif\n', '', text)
 
 
+def qualified(text):
+    """Names the namespace of the kernels, of which no name gets to a program that says `using namespace recsort`."""
+    return re.sub(r'(?<![\w:])(call|pairs)::', r'kernels::\1::', text)
+
+
 def cuda_header(root, version):
     """recsort.cuh with the kernels before it, in a namespace of their own, and what was read."""
     library = Library(root, [])
@@ -483,8 +488,8 @@ def cuda_header(root, version):
         '\n' + about.replace('recsort.cuh - s', 'S', 1) + '*/\n'
         '#ifndef RECSORT_CUH\n#define RECSORT_CUH\n' + CUDA_HEAD + '\n' +
         ''.join(f'#include <{name}>\n' for name in system) +
-        '\nnamespace recsort\n{\nnamespace kernels\n{\n\n' + kernels + '\n\n} // namespace kernels\n\n' +
-        'using namespace kernels;\n\n} // namespace recsort\n\n' + banner('recsort.cuh') + rest + '\n\n' +
+        '\nnamespace recsort\n{\nnamespace kernels\n{\n\n' + kernels + '\n\n} // namespace kernels\n' +
+        '} // namespace recsort\n\n' + banner('recsort.cuh') + qualified(rest) + '\n\n' +
         ''.join(f'#undef {name}\n' for name in names) + CUDA_FOOT + '#endif\n'), [CUDA_HEADER, *library.read]
 
 

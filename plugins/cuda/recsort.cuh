@@ -57,9 +57,9 @@ enum class order { ascending, descending };
  *   values_in   a value for each key, of any type that can be copied byte by byte; null: the value
  *               of a key is its position, from 0 (Value is then an integer)
  *   values_out  gets the value of each key in keys_out's order; values_in, or memory apart
- *   first_bit   only bits [first_bit, first_bit + bits) of keys are compared, counted from the
- * least significant one; those of a float or of a signed integer are the bits of an unsigned
- *               integer in the same order. `bits` 0: all from first_bit on
+ *   first_bit   only bits first_bit to first_bit + bits - 1 of a key are compared; bit 0 is the
+ *   bits        least significant one. A float or a signed integer counts as the unsigned integer
+ *               of its order. 0: all bits from first_bit on
  *
  * To sort descending: sort_pairs<recsort::order::descending>(...).
  */
