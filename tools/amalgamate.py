@@ -469,11 +469,12 @@ def without_doors(found):
 
 def qualified(text):
     """Names the namespace of the kernels, of which no name gets to a program that says `using namespace recsort`."""
-    return re.sub(r'(?<![\w:])(call|pairs)::', r'kernels::\1::', text)
+    return re.sub(r'(?<![\w:])(call|pairs)::', r'recsort_kernels::\1::', text)
 
 
 def cuda_header(root, version):
-    """recsort.cuh with the kernels before it, in a namespace of their own, and what was read."""
+    """recsort.cuh with the kernels before it, and what was read. Their namespace is not in `recsort`: there a
+    program may have recsort.hpp, whose `key` is a template, so that compilers would take a.key < b.key for one."""
     library = Library(root, [])
     header = Source(root, CUDA_HEADER)
     library.read_headers(header)
@@ -488,8 +489,8 @@ def cuda_header(root, version):
         '\n' + about.replace('recsort.cuh - s', 'S', 1) + '*/\n'
         '#ifndef RECSORT_CUH\n#define RECSORT_CUH\n' + CUDA_HEAD + '\n' +
         ''.join(f'#include <{name}>\n' for name in system) +
-        '\nnamespace recsort\n{\nnamespace kernels\n{\n\n' + kernels + '\n\n} // namespace kernels\n' +
-        '} // namespace recsort\n\n' + banner('recsort.cuh') + qualified(rest) + '\n\n' +
+        '\nnamespace recsort_kernels\n{\n\n' + kernels + '\n\n} // namespace recsort_kernels\n\n' +
+        banner('recsort.cuh') + qualified(rest) + '\n\n' +
         ''.join(f'#undef {name}\n' for name in names) + CUDA_FOOT + '#endif\n'), [CUDA_HEADER, *library.read]
 
 

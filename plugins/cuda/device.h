@@ -65,7 +65,7 @@ __extension__ typedef unsigned __int128 device_uint128;
 #include <cuda_runtime.h>
 
 /* `blocks`, or as many blocks as fit on a multiprocessor: the compiler ignores a greater number. */
-static constexpr unsigned device_blocks(unsigned threads, unsigned blocks)
+static constexpr unsigned device_blocks([[maybe_unused]] unsigned threads, unsigned blocks)
 {
 #if !defined __CUDA_ARCH__
   return blocks;

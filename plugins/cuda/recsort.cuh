@@ -94,31 +94,30 @@ cudaError_t sort_keys(void *workspace, size_t &bytes, const Key *keys_in,
 }
 
 /* Keys of records: members, by pointers to them, as in recsort.hpp. A member is an integer, an
- * enum, a bool or a float, of at most 8 bytes. Name a member of a member by both:
- * desc(&Entity::position, &Position::x). */
-template <class Record, class Member>
-call::record_key<Record, call::bits_of<call::number_of<Member>>> asc(Member Record::*member)
+ * enum, a bool or a float, of at most 8 bytes; a char is an unsigned one. Name a member of a member
+ * by both: desc(&Entity::position, &Position::x).
+ *
+ * If you include recsort.hpp, too, include it before this header. The keys are then for its sorters
+ * as well. */
+template <class Record, class Member> call::key_of<Record, Member> asc(Member Record::*member)
 {
-  return call::key_at<Record, call::number_of<Member>>(call::offset_of(member), false);
+  return call::key_at<Record, Member>(call::offset_of(member), false, member);
 }
-template <class Record, class Member>
-call::record_key<Record, call::bits_of<call::number_of<Member>>> desc(Member Record::*member)
+template <class Record, class Member> call::key_of<Record, Member> desc(Member Record::*member)
 {
-  return call::key_at<Record, call::number_of<Member>>(call::offset_of(member), true);
-}
-template <class Record, class Inner, class Member>
-call::record_key<Record, call::bits_of<call::number_of<Member>>> asc(Inner Record::*outer,
-                                                                     Member Inner::*member)
-{
-  return call::key_at<Record, call::number_of<Member>>(
-      call::offset_of(outer) + call::offset_of(member), false);
+  return call::key_at<Record, Member>(call::offset_of(member), true, member);
 }
 template <class Record, class Inner, class Member>
-call::record_key<Record, call::bits_of<call::number_of<Member>>> desc(Inner Record::*outer,
-                                                                      Member Inner::*member)
+call::key_of<Record, Member> asc(Inner Record::*outer, Member Inner::*member)
 {
-  return call::key_at<Record, call::number_of<Member>>(
-      call::offset_of(outer) + call::offset_of(member), true);
+  return call::key_at<Record, Member>(call::offset_of(outer) + call::offset_of(member), false,
+                                      outer, member);
+}
+template <class Record, class Inner, class Member>
+call::key_of<Record, Member> desc(Inner Record::*outer, Member Inner::*member)
+{
+  return call::key_at<Record, Member>(call::offset_of(outer) + call::offset_of(member), true, outer,
+                                      member);
 }
 
 /* Sorts records by keys, the first of which decides first; the next ones decide where it is equal.

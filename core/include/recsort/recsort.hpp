@@ -254,7 +254,7 @@ constexpr std::size_t offset_sum(std::size_t outer, std::size_t inner)
 /* The offset of a base, which need not be 0 with Microsoft's ABI. */
 template <class Base, class Record> std::size_t base_offset()
 {
-  char Base::*first = nullptr;
+  auto first = static_cast<char Base::*>(nullptr);
   std::memset(&first, 0, sizeof first);
   return offset_of<Record>(static_cast<char Record::*>(first));
 }

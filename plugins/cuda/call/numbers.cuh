@@ -8,12 +8,15 @@
 namespace call
 {
 
-/* An enum has the order of its integer. */
+/* An enum has the order of its integer, a char that of its byte. */
 template <class Member, bool = std::is_enum_v<Member>> struct number_of_type {
   using type = Member;
 };
 template <class Member> struct number_of_type<Member, true> {
   using type = std::underlying_type_t<Member>;
+};
+template <> struct number_of_type<char, false> {
+  using type = unsigned char;
 };
 template <class Member> using number_of = typename number_of_type<std::remove_cv_t<Member>>::type;
 

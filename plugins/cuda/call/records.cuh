@@ -14,8 +14,33 @@ namespace call
 
 /* ---- Keys ---- */
 
+/* If a program has recsort.hpp, too, asc and desc of recsort.cuh are chosen where both have one
+ * that fits. So what they return is also a key of recsort.hpp, and they take no member that only a
+ * sort of recsort.hpp takes, such as a string. */
+#ifdef RECSORT_RECSORT_HPP
+template <class Record> using key_of_hpp = ::recsort::key<Record>;
+template <class Record, class... Path>
+static key_of_hpp<Record> as_in_hpp(bool descending, Path... path)
+{
+  key_of_hpp<Record> key = ::recsort::detail::key_of(::recsort::member(path...));
+  key.order = descending ? ::RECSORT_DESCENDING : ::RECSORT_ASCENDING;
+  return key;
+}
+template <class Number>
+constexpr bool is_taken = std::is_arithmetic_v<Number> && sizeof(Number) <= 8;
+#else
+template <class Record> struct key_of_hpp {
+};
+template <class Record, class... Path> static key_of_hpp<Record> as_in_hpp(bool, Path...)
+{
+  return {};
+}
+template <class Number>
+constexpr bool is_taken = true; /* or an assertion of step_of says why not */
+#endif
+
 /* A member of a record by which it is sorted. */
-template <class Record, uint32_t Bits> struct record_key {
+template <class Record, uint32_t Bits> struct record_key : key_of_hpp<Record> {
   using record = Record;
   static constexpr uint32_t bits = Bits;
   recsort_key_step step; /* its shift is not set */
@@ -32,10 +57,15 @@ template <class Record, class Member> uint64_t offset_of(Member Record::*member)
   return (uint64_t)offset;
 }
 
-template <class Record, class Number>
-record_key<Record, bits_of<Number>> key_at(uint64_t offset, bool descending)
+template <class Record, class Member>
+using key_of =
+    std::enable_if_t<is_taken<number_of<Member>>, record_key<Record, bits_of<number_of<Member>>>>;
+
+/* The path to a member ends at an offset. */
+template <class Record, class Member, class... Path>
+static key_of<Record, Member> key_at(uint64_t offset, bool descending, Path... path)
 {
-  return {step_of<Number>(offset, descending)};
+  return {as_in_hpp<Record>(descending, path...), step_of<number_of<Member>>(offset, descending)};
 }
 
 template <uint32_t Bits>
