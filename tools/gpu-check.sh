@@ -73,7 +73,7 @@ use_packages() {
 build_here() {
   command -v nvcc > /dev/null || fail "there is no nvcc; give a build by --build"
   cmake -S "$source" -B "$source/build-gpu" -DCMAKE_BUILD_TYPE=Release >&2
-  cmake --build "$source/build-gpu" --parallel --target all recbench-gpu device-check pairs-check shards-check header-check device-soak >&2
+  cmake --build "$source/build-gpu" --parallel --target all recbench-gpu device-check pairs-check shards-check header-check header-examples header-both device-soak >&2
   build=$source/build-gpu
 }
 
@@ -83,7 +83,8 @@ export PATH="$PATH:/usr/local/cuda/bin"
 LD_LIBRARY_PATH=$build/core${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH RECSORT_PLUGIN_PATH="$build/plugins/cuda"
 export OMP_WAIT_POLICY=passive # several programs run at the same time
-device_programs='tests/gpu/device-check tests/gpu/pairs-check tests/gpu/shards-check tests/gpu/header-check tests/gpu/device-soak'
+device_programs='tests/gpu/device-check tests/gpu/pairs-check tests/gpu/shards-check tests/gpu/header-check tests/gpu/header-examples
+  tests/gpu/header-both tests/gpu/device-soak'
 bench='tools/bench/recbench tools/bench/recbench-sorts tools/bench/recbench-gpu'
 programs=$device_programs
 for step in ${only:-all}; do
@@ -190,7 +191,7 @@ check_sanitizers() {
 }
 
 check_device() {
-  for program in device-check pairs-check header-check; do
+  for program in device-check pairs-check header-check header-examples header-both; do
     status=0
     "$build/tests/gpu/$program" > "$work/log" 2>&1 || status=$?
     judge "$program" "$status" "$work/log"

@@ -35,6 +35,10 @@
  * Errors. A call returns cudaErrorInvalidValue, and starts nothing, if the workspace is too small
  * or not aligned, or an argument is out of range. It returns other errors as the CUDA runtime told
  * them: then some kernels may have been started.
+ *
+ * Examples. Below, each call is made twice, as above. keys_in are the four floats 3 1 2 1, and
+ * values_in the integers 10 20 30 40. records_in are structs of an int id, a float distance and a
+ * Position at. Their ids are 1 2 3 4, their distances 3 1 2 1, and so is at.x.
  */
 #ifndef RECSORT_CUH
 #define RECSORT_CUH
@@ -62,6 +66,14 @@ enum class order { ascending, descending };
  *               of its order. 0: all bits from first_bit on
  *
  * To sort descending: sort_pairs<recsort::order::descending>(...).
+ *
+ * Example:
+ *   recsort::sort_pairs(workspace, bytes, keys_in, keys_out, values_in, values_out, count, stream);
+ *   // keys_out: 1 1 2 3   values_out: 20 40 30 10
+ *
+ * Example, with positions and without sorted keys:
+ *   recsort::sort_pairs(workspace, bytes, keys_in, nullptr, nullptr, values_out, count, stream);
+ *   // values_out: 1 3 2 0
  */
 template <order way = order::ascending, class Key, class Value>
 cudaError_t sort_pairs(void *workspace, size_t &bytes, const Key *keys_in,
@@ -79,7 +91,13 @@ cudaError_t sort_pairs(void *workspace, size_t &bytes, const Key *keys_in,
       sizeof(Value), count);
 }
 
-/* Sorts keys alone: see sort_pairs. */
+/* Sorts keys alone: see sort_pairs.
+ *
+ * Example, descending and in place:
+ *   using recsort::order;
+ *   recsort::sort_keys<order::descending>(workspace, bytes, keys_in, keys_in, count, stream);
+ *   // keys_in: 3 2 1 1
+ */
 template <order way = order::ascending, class Key>
 cudaError_t sort_keys(void *workspace, size_t &bytes, const Key *keys_in,
                       call::given<Key> *keys_out, size_t count, cudaStream_t stream = nullptr,
@@ -98,7 +116,14 @@ cudaError_t sort_keys(void *workspace, size_t &bytes, const Key *keys_in,
  * by both: desc(&Entity::position, &Position::x).
  *
  * If you include recsort.hpp, too, include it before this header. The keys are then for its sorters
- * as well. */
+ * as well.
+ *
+ * Example:
+ *   const auto near = recsort::asc(&Entity::distance);
+ *   const auto right = recsort::desc(&Entity::at, &Position::x);
+ *   recsort::sort_records(workspace, bytes, records_in, records_out, count, stream, near, right);
+ *   // records_out: 2 4 3 1
+ */
 template <class Record, class Member> call::key_of<Record, Member> asc(Member Record::*member)
 {
   return call::key_at<Record, Member>(call::offset_of(member), false, member);
@@ -125,6 +150,11 @@ call::key_of<Record, Member> desc(Inner Record::*outer, Member Inner::*member)
  *   records_in   `count` records, each a struct that can be copied byte by byte
  *   records_out  gets them in order; records_in, or memory apart
  *   keys         asc(&Record::member) or desc(&Record::member), of 128 bits together at most
+ *
+ * Example:
+ *   const auto far = recsort::desc(&Entity::distance);
+ *   recsort::sort_records(workspace, bytes, records_in, records_out, count, stream, far);
+ *   // records_out: 1 3 2 4
  */
 template <class Record, class... Keys>
 cudaError_t sort_records(void *workspace, size_t &bytes, const Record *records_in,
@@ -142,13 +172,18 @@ cudaError_t sort_records(void *workspace, size_t &bytes, const Record *records_i
 
 /* Sorts segments of an array, each by itself. Elements that are in no segment stay where they are.
  *
- *   offsets   `segments` + 1 numbers of 32 or 64 bits in the device's memory, which ascend: segment
- * s is elements offsets[s] to offsets[s + 1] - 1 longest   no segment has more elements. If you
- * know it, short segments are sorted in one pass; 0: not known. Segments near a longer one then
- * stay as they were
+ *   offsets   `segments` + 1 numbers of 32 or 64 bits in the device's memory, which ascend:
+ *             segment s is elements offsets[s] to offsets[s + 1] - 1
+ *   longest   no segment has more elements. If you know it, short segments are sorted in one
+ *             pass. Segments near a longer one then stay as they were. 0: not known
  *
  * Keys have 4 or 8 bytes, values at least 1, and there are at most 2^31 segments. The rest is as in
  * sort_pairs.
+ *
+ * Example, with the offsets 0 2 4:
+ *   recsort::segmented_sort_pairs(workspace, bytes, keys_in, keys_out, values_in, values_out,
+ *                                 count, offsets, 2, stream);
+ *   // keys_out: 1 3 1 2   values_out: 20 10 40 30
  */
 template <order way = order::ascending, class Key, class Value, class Offset>
 cudaError_t segmented_sort_pairs(void *workspace, size_t &bytes, const Key *keys_in,
@@ -177,6 +212,10 @@ cudaError_t segmented_sort_pairs(void *workspace, size_t &bytes, const Key *keys
  *
  * For the greatest: top<recsort::order::descending>(...). Keys have 4 or 8 bytes. The rest is as in
  * sort_pairs.
+ *
+ * Example, the two least:
+ *   recsort::top(workspace, bytes, keys_in, keys_out, values_in, values_out, count, 2, stream);
+ *   // keys_out: 1 1   values_out: 20 40
  */
 template <order way = order::ascending, class Key, class Value>
 cudaError_t top(void *workspace, size_t &bytes, const Key *keys_in, call::given<Key> *keys_out,
@@ -198,10 +237,15 @@ cudaError_t top(void *workspace, size_t &bytes, const Key *keys_in, call::given<
  *
  *   bounds  `runs` + 1 numbers in the host's memory, which ascend: run r is elements bounds[r] to
  *           bounds[r + 1] - 1; the first is 0, the last one is the number of elements. They are
- * read before the call returns, and a graph keeps what they were
+ *           read before the call returns, and a graph keeps what they were
  *
  * The rest is as in sort_pairs. A merge moves pairs once, however many runs there are, up to 128.
  * If a run is not sorted, what is written is in no order.
+ *
+ * Example, of the runs 3, 1 2 and 1:
+ *   const size_t bounds[] = {0, 1, 3, 4};
+ *   recsort::merge(workspace, bytes, keys_in, keys_out, values_in, values_out, bounds, 3, stream);
+ *   // keys_out: 1 1 2 3   values_out: 20 40 30 10
  */
 template <order way = order::ascending, class Key, class Value>
 cudaError_t merge(void *workspace, size_t &bytes, const Key *keys_in, call::given<Key> *keys_out,

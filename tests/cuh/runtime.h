@@ -1,0 +1,146 @@
+/* runtime.h - as much of a CUDA runtime as programs with recsort.cuh call, for the emulator: the
+ * device's memory is the host's, and work is done when its call returns, or is in a graph. Such a
+ * program is compiled with -include of this file. (tests/cuda has a runtime that watches a whole
+ * plugin.) */
+#ifndef RS_CUH_RUNTIME_H
+#define RS_CUH_RUNTIME_H
+
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <vector>
+
+#include "cuda_runtime_api.h"
+#include "emulator.h"
+
+enum cudaStreamCaptureMode { cudaStreamCaptureModeGlobal };
+
+namespace standin
+{
+
+using graph = std::vector<std::function<cudaError_t()>>;
+inline graph *captured; /* null: no stream is being captured */
+
+template <class Work> cudaError_t enqueue(Work work)
+{
+  if (!captured) return work();
+  captured->push_back(work);
+  return cudaSuccess;
+}
+
+/* A graph has its own copy of the arguments, as in CUDA. */
+template <class Call>
+int launch(const emulator_kernel *kernel, uint64_t grid, uint32_t block, uint64_t shared_bytes,
+           const Call *call)
+{
+  return enqueue([=, kernel = *kernel, call = *call] {
+    return (cudaError_t)emulator_launch(&kernel, grid, block, shared_bytes, &call);
+  });
+}
+
+} // namespace standin
+
+#define emulator_launch standin::launch
+
+using cudaGraph_t = standin::graph *;
+using cudaGraphExec_t = standin::graph *;
+
+extern "C" {
+
+inline cudaError_t cudaGetDevice(int *device)
+{
+  *device = 0;
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device)
+{
+  if (device != 0) return cudaErrorInvalidDevice;
+  *value = attribute == cudaDevAttrMultiProcessorCount ? 3 : 227 << 10;
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaMalloc(void **memory, size_t size)
+{
+  *memory = std::aligned_alloc(256, (size + 255) / 256 * 256);
+  return *memory ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+inline cudaError_t cudaFree(void *memory)
+{
+  std::free(memory);
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMemcpyKind,
+                                   cudaStream_t)
+{
+  return standin::enqueue([=] { return std::memcpy(to, from, size), cudaSuccess; });
+}
+
+inline cudaError_t cudaMemsetAsync(void *to, int value, size_t size, cudaStream_t)
+{
+  return standin::enqueue([=] { return std::memset(to, value, size), cudaSuccess; });
+}
+
+inline cudaError_t cudaDeviceSynchronize()
+{
+  return standin::captured ? cudaErrorStreamCaptureUnsupported : cudaSuccess;
+}
+
+inline cudaError_t cudaStreamSynchronize(cudaStream_t)
+{
+  return cudaDeviceSynchronize();
+}
+
+inline const char *cudaGetErrorString(cudaError_t code)
+{
+  return code == cudaErrorInvalidValue ? "invalid value" : code ? "error" : "no error";
+}
+
+} /* extern "C" */
+
+template <class Element> cudaError_t cudaMalloc(Element **memory, size_t size)
+{
+  return cudaMalloc((void **)memory, size);
+}
+
+template <class Element> cudaError_t cudaMallocManaged(Element **memory, size_t size)
+{
+  return cudaMalloc((void **)memory, size);
+}
+
+inline cudaError_t cudaStreamCreate(cudaStream_t *stream)
+{
+  *stream = (cudaStream_t)stream; /* any but the default one */
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode)
+{
+  standin::captured = new standin::graph;
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t *graph)
+{
+  *graph = standin::captured;
+  standin::captured = nullptr;
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
+                                        unsigned long long)
+{
+  *exec = graph;
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t)
+{
+  for (const auto &work : *exec)
+    if (const cudaError_t error = work()) return error;
+  return cudaSuccess;
+}
+
+#endif
