@@ -22,7 +22,7 @@ def expect(good, what):
 class Page(HTMLParser):
     def __init__(self, path):
         super().__init__()
-        self.anchors, self.links, self.words, self.hidden, self.code = set(), [], [], 0, set()
+        self.anchors, self.links, self.words, self.hidden, self.code, self.divs = set(), [], [], 0, set(), []
         self.feed(path.read_text())
         self.text = ' '.join(' '.join(self.words).split())
 
@@ -31,9 +31,14 @@ class Page(HTMLParser):
         self.anchors |= {values[name] for name in ('id', 'name') if values.get(name)}
         self.links += [values[name] for name in ('href', 'src', 'data') if values.get(name)]
         self.hidden += tag in ('script', 'style', 'pre', 'code')
+        if tag == 'div':
+            self.divs.append(values.get('class') == 'line')  # of a program
+            self.hidden += self.divs[-1]
 
     def handle_endtag(self, tag):
         self.hidden -= tag in ('script', 'style', 'pre', 'code')
+        if tag == 'div' and self.divs:
+            self.hidden -= self.divs.pop()
 
     def handle_data(self, data):
         if not self.hidden:
