@@ -362,25 +362,42 @@ DEVICE_INLINE void store_overfull(const tile_storage<Pair> *tile, const overfull
   }
 }
 
-/* Splits the bins of cut->overfull, of a tile of `count` tags. Those that are still overfull go to
- * `made`. By all threads of the block. */
+/* Sorts the remaining overfull bins of a tile of `count` tags: splits all of them at once, and
+ * repeats this until none is overfull. By all threads of the block. */
 template <class Pair>
 DEVICE_INLINE void split_overfull(const tile_storage<Pair> *tile, uint32_t count,
-                                  overfull_split *cut, overfull_bins made)
+                                  const pair_output<Pair> *out)
 {
-  bool right = false; /* unless a guess was wrong */
-  for (bool may_guess = true; !right; may_guess = false) {
+  DEVICE_SHARED_ARRAY(overfull_scale, scales, MOST_OVERFULL);
+  DEVICE_SHARED_ARRAY(uint16_t, samples, MOST_OVERFULL);
+  DEVICE_SHARED_ARRAY(uint32_t, tags, 1);
+  DEVICE_SHARED_ARRAY(uint32_t, unknown, 1);
+  DEVICE_SHARED_ARRAY(uint32_t, wrong, 1);
+  overfull_split cut = {overfull_list(0), scales, samples, tags, unknown, wrong};
+  bool spread = true; /* false: a guess was wrong */
+  for (uint32_t round = 1; *cut.overfull.left;) {
+    const overfull_bins made = overfull_list(round % 2);
     overfull_forget(made);
-    overfull_begin(cut, tile->tags);
-    right = scatter_overfull(tile, count, cut, may_guess, made);
+    overfull_begin(&cut, tile->tags);
+    spread = scatter_overfull(tile, count, &cut, spread, made);
     __syncthreads();
+    if (!spread) continue;
+    count = *cut.tags;
+    bins_sort(tile->tags, tile->bins, policy<Pair>::bin_groups, tile->limit);
+    overfull_aim(&cut, made);
+    sort_overfull(tile, made);
+    __syncthreads();
+    if (out->simple)
+      store_overfull(tile, &cut, out, true);
+    else
+      store_overfull(tile, &cut, out, false);
+    __syncthreads();
+    cut.overfull = made;
+    round++;
   }
-  bins_sort(tile->tags, tile->bins, policy<Pair>::bin_groups, tile->limit);
-  overfull_aim(cut, made);
 }
 
-/* Finishes a tile of `count` pairs that has overfull bins: sorts those of one key, then splits all
- * others at once, and repeats this until none is overfull. Not inlined: few tiles have any, and it
+/* Finishes a tile of `count` pairs that has overfull bins. Not inlined: few tiles have any, and it
  * would cost the others registers. It gets the address of shared memory itself, as the compiler
  * could not tell the address space of a pointer argument. */
 template <class Pair>
@@ -388,35 +405,13 @@ DEVICE_APART void sort_rest(uint32_t index_bits, uint32_t limit, uint32_t count,
                             pair_output<Pair> out)
 {
   void *const shared = device_shared_memory();
-  DEVICE_SHARED_ARRAY(overfull_scale, scales, MOST_OVERFULL);
-  DEVICE_SHARED_ARRAY(uint16_t, samples, MOST_OVERFULL);
-  DEVICE_SHARED_ARRAY(uint32_t, tags, 1);
-  DEVICE_SHARED_ARRAY(uint32_t, unknown, 1);
-  DEVICE_SHARED_ARRAY(uint32_t, wrong, 1);
   const tile_storage<Pair> tile = tile_storage_at<Pair>(shared, index_bits, limit);
-  overfull_split cut = {overfull_list(0), scales, samples, tags, unknown, wrong};
+  sort_overfull(&tile, overfull_list(0));
+  __syncthreads();
   block_share mine = share_of(count, each, policy<Pair>::usual);
   mine.whole = false;
-  DEVICE_ROLLED
-  for (uint32_t round = 0; round == 0 || *cut.overfull.left; round++) {
-    const overfull_bins made = overfull_list(round % 2);
-    if (round > 0) {
-      split_overfull(&tile, count, &cut, made);
-      count = *cut.tags;
-    }
-    sort_overfull(&tile, made);
-    __syncthreads();
-    if (round == 0) {
-      store_all(&tile, &mine, saved_scale<Pair>(), &out);
-      continue;
-    }
-    if (out.simple)
-      store_overfull(&tile, &cut, &out, true);
-    else
-      store_overfull(&tile, &cut, &out, false);
-    __syncthreads();
-    cut.overfull = made;
-  }
+  store_all(&tile, &mine, saved_scale<Pair>(), &out);
+  split_overfull(&tile, count, &out);
 }
 
 } // namespace sample
