@@ -32,8 +32,9 @@ struct packed_pair {
   uint64_t key; /* the index is in its low bits */
 };
 
-/* Whether a sort packs pairs of a key and index: those of 32 bits each always fit in 64 bits. Of
- * wider keys the job's key_bits tell. A program that knows more about its keys compiles less. */
+/* Whether a sort of many packs pairs of a key and index (few are never packed): those of 32 bits
+ * each always fit in 64 bits. Of wider keys the job's key_bits tell. A program that knows more
+ * about its keys compiles less. */
 enum pair_form { ALWAYS_PACKED, NEVER_PACKED, EITHER };
 template <class Pair>
 constexpr pair_form form_of = sizeof(typename Pair::key_type) + sizeof(typename Pair::index_type) ==

@@ -22,7 +22,8 @@
  *
  * Time. A call starts kernels on `stream` and returns; it never waits for the device. So the stream
  * may be captured in a graph, and the graph may run any number of times, with other contents of the
- * same arrays. Any number of threads may call at a time.
+ * same arrays, offsets of segments included. Another count needs another graph. Any number of
+ * threads may call at a time.
  *
  * Order. Equal keys stay in the order that they came in. -0 equals +0. NaNs of either sign are
  * equal to each other and come last, in descending order, too. Each key keeps its own bits. The
@@ -59,8 +60,8 @@ enum class order { ascending, descending };
  *   keys_in     `count` keys
  *   keys_out    gets them in order; keys_in, or memory apart; null: not wanted
  *   values_in   a value for each key, of any type that can be copied byte by byte; null: the value
- *               of a key is its position, from 0 (Value is then an integer)
- *   values_out  gets the value of each key in keys_out's order; values_in, or memory apart
+ *               of a key is its position, from 0, and Value is an integer
+ *   values_out  gets the values in the order of their keys; values_in, or memory apart; not null
  *   first_bit   only bits first_bit to first_bit + bits - 1 of a key are compared; bit 0 is the
  *   bits        least significant one. A float or a signed integer counts as the unsigned integer
  *               of its order. 0: all bits from first_bit on
@@ -81,9 +82,9 @@ cudaError_t sort_pairs(void *workspace, size_t &bytes, const Key *keys_in,
                        Value *values_out, size_t count, cudaStream_t stream = nullptr,
                        unsigned first_bit = 0, unsigned bits = 0)
 {
-  static_assert(std::is_trivially_copyable_v<Value>,
-                "recsort: values are copied byte by byte, which this type does not allow");
-  if (!call::are_valid<Key>(count, first_bit, bits)) return cudaErrorInvalidValue;
+  if (!call::are_valid(workspace, keys_in, count, first_bit, bits) ||
+      !call::are_valid_values<Value>(workspace, values_in, values_out, count))
+    return cudaErrorInvalidValue;
   return call::sort_pairs<pairs::values_of<Value>, Key>(
       workspace, bytes,
       call::pairs_of(way == order::descending, keys_in, keys_out, values_in, values_out, count,
@@ -103,7 +104,7 @@ cudaError_t sort_keys(void *workspace, size_t &bytes, const Key *keys_in,
                       call::given<Key> *keys_out, size_t count, cudaStream_t stream = nullptr,
                       unsigned first_bit = 0, unsigned bits = 0)
 {
-  if (!call::are_valid<Key>(count, first_bit, bits)) return cudaErrorInvalidValue;
+  if (!call::are_valid(workspace, keys_in, count, first_bit, bits)) return cudaErrorInvalidValue;
   return call::sort_pairs<pairs::no_values, Key>(workspace, bytes,
                                                  call::pairs_of(way == order::descending, keys_in,
                                                                 keys_out, nullptr, nullptr, count,
@@ -175,10 +176,10 @@ cudaError_t sort_records(void *workspace, size_t &bytes, const Record *records_i
  *   offsets   `segments` + 1 numbers of 32 or 64 bits in the device's memory, which ascend:
  *             segment s is elements offsets[s] to offsets[s + 1] - 1
  *   longest   no segment has more elements. If you know it, short segments are sorted in one
- *             pass. Segments near a longer one then stay as they were. 0: not known
+ *             pass. If one is longer, it and its neighbours may stay as they were, and the call
+ *             does not tell. 0: not known
  *
- * Keys have 4 or 8 bytes, values at least 1, and there are at most 2^31 segments. The rest is as in
- * sort_pairs.
+ * Keys have 4 or 8 bytes, and there are at most 2^31 segments. The rest is as in sort_pairs.
  *
  * Example, with the offsets 0 2 4:
  *   recsort::segmented_sort_pairs(workspace, bytes, keys_in, keys_out, values_in, values_out,
@@ -194,9 +195,9 @@ cudaError_t segmented_sort_pairs(void *workspace, size_t &bytes, const Key *keys
   static_assert(sizeof(Key) <= sizeof(uint64_t), "recsort: keys in segments have 4 or 8 bytes");
   static_assert(std::is_integral_v<Offset> && (sizeof(Offset) == 4 || sizeof(Offset) == 8),
                 "recsort: offsets have 32 or 64 bits");
-  static_assert(std::is_trivially_copyable_v<Value>,
-                "recsort: values are copied byte by byte, which this type does not allow");
-  if (!call::are_valid<Key>(count, 0, 0) || segments > (size_t)1 << 31)
+  if (!call::are_valid(workspace, keys_in, count, 0, 0) ||
+      !call::are_valid_values<Value>(workspace, values_in, values_out, count) ||
+      segments > (size_t)1 << 31)
     return cudaErrorInvalidValue;
   return call::sort_segments<pairs::values_of<Value>, Key>(
       workspace, bytes,
@@ -205,8 +206,8 @@ cudaError_t segmented_sort_pairs(void *workspace, size_t &bytes, const Key *keys
       sizeof(Value), way == order::descending, {offsets, segments, 8 * sizeof(Offset), longest});
 }
 
-/* Writes the first keys of the order with their values: what sort_pairs would write first. Few of
- * very many are found without a sort of the others.
+/* Writes the first keys of the order with their values: what sort_pairs would write first. From
+ * 2^19 keys on, up to 256 are found without a sort of the others; from 2^21 on, up to 2048.
  *
  *   keys_out, values_out   get `most` elements, which is at most `count`
  *
@@ -223,9 +224,9 @@ cudaError_t top(void *workspace, size_t &bytes, const Key *keys_in, call::given<
                 cudaStream_t stream = nullptr)
 {
   static_assert(sizeof(Key) <= sizeof(uint64_t), "recsort: keys of top have 4 or 8 bytes");
-  static_assert(std::is_trivially_copyable_v<Value>,
-                "recsort: values are copied byte by byte, which this type does not allow");
-  if (!call::are_valid<Key>(count, 0, 0) || most > count) return cudaErrorInvalidValue;
+  if (!call::are_valid(workspace, keys_in, count, 0, 0) ||
+      !call::are_valid_values<Value>(workspace, values_in, values_out, count) || most > count)
+    return cudaErrorInvalidValue;
   return call::find_pairs<pairs::values_of<Value>, Key>(
       workspace, bytes,
       call::pairs_of(way == order::descending, keys_in, keys_out, values_in, values_out,
@@ -254,7 +255,9 @@ cudaError_t merge(void *workspace, size_t &bytes, const Key *keys_in, call::give
 {
   static_assert(sizeof(size_t) == sizeof(uint64_t), "recsort: size_t has 64 bits");
   const size_t count = runs ? bounds[runs] : 0;
-  if (!call::are_valid<Key>(count, 0, 0) || runs > UINT32_MAX) return cudaErrorInvalidValue;
+  if (!call::are_valid(workspace, keys_in, count, 0, 0) ||
+      !call::are_valid_values<Value>(workspace, values_in, values_out, count) || runs > UINT32_MAX)
+    return cudaErrorInvalidValue;
   for (size_t r = 0; r < runs; r++)
     if (bounds[r] > bounds[r + 1] || bounds[0] != 0) return cudaErrorInvalidValue;
   return call::merge_pairs<pairs::values_of<Value>, Key>(

@@ -518,6 +518,18 @@ void check_errors()
       cudaErrorInvalidValue);
   expect_status("too many keys", sort(nullptr, less, ((size_t)1 << 32) + 1, 0, 0),
                 cudaErrorInvalidValue);
+  const device_array<float> floats(COUNT);
+  const device_array<char> large(8 * bytes);
+  size_t enough = 8 * bytes;
+  const auto pairs = [&](const uint32_t *keys_in, const auto *values_in, auto *values_out) {
+    return recsort::sort_pairs(large.data, enough, keys_in, out.data, values_in, values_out, COUNT);
+  };
+  expect_status("no keys_in", pairs(nullptr, in.data, out.data), cudaErrorInvalidValue);
+  expect_status("no values_out", pairs(in.data, in.data, (uint32_t *)nullptr),
+                cudaErrorInvalidValue);
+  expect_status("positions as floats", pairs(in.data, (const float *)nullptr, floats.data),
+                cudaErrorInvalidValue);
+  floats.expect_poison();
   out.expect_poison();
   less = 0;
   expect_status("no keys", sort(nullptr, less, 0, 0, 0), cudaSuccess);

@@ -79,7 +79,9 @@ template <class Key>
 using code_of = std::conditional_t<sizeof(Key) == 4, uint32_t,
                                    std::conditional_t<sizeof(Key) == 8, uint64_t, device_uint128>>;
 
-template <class Key> constexpr bool is_int128 = sizeof(Key) == 16 && !std::is_class_v<Key>;
+template <class Key>
+constexpr bool is_int128 = sizeof(Key) == 16 && !std::is_class_v<Key> &&
+                           !std::is_floating_point_v<Key>;
 
 template <class Key> constexpr uint32_t kind_of()
 {

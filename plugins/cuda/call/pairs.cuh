@@ -65,7 +65,8 @@ static inline pairs_memory divide_pairs(const device_job &job, const device_pair
   return memory;
 }
 
-/* Copies an array in place, and lets the copy be read. */
+/* Copies an array to `copy`, which is read in its place, as others are written to the array; not if
+ * `copy` is NULL. */
 static inline device_status read_copy(const void **array, void *copy, uint64_t bytes, void *stream)
 {
   const void *const from = *array;
@@ -116,11 +117,27 @@ static device_status start_pairs(const device_job &job, device_pairs pairs, uint
                                                   buffers.keys[side], buffers.indices[side]);
 }
 
-/* False if the arguments of a call are out of range. */
-template <class Key> static bool are_valid(uint64_t count, unsigned first_bit, unsigned bits)
+/* False if the arguments of a call are out of range. Without a workspace nothing is read, so arrays
+ * may be null. */
+template <class Key>
+static bool are_valid(const void *workspace, const Key *keys_in, uint64_t count, unsigned first_bit,
+                      unsigned bits)
 {
   constexpr uint32_t width = 8 * sizeof(Key);
-  return count <= most_count && first_bit < width && bits <= width - first_bit;
+  const bool read = workspace && count;
+  return count <= most_count && first_bit < width && bits <= width - first_bit &&
+         (!read || keys_in);
+}
+
+/* The same for values. */
+template <class Value>
+static bool are_valid_values(const void *workspace, const Value *values_in, const Value *values_out,
+                             uint64_t count)
+{
+  static_assert(std::is_trivially_copyable_v<Value> && std::is_default_constructible_v<Value>,
+                "recsort: values are copied byte by byte, and have a default constructor");
+  const bool read = workspace && count;
+  return !read || (values_out && (values_in || std::is_integral_v<Value>));
 }
 
 /* Sorts pairs; writes the first `written`. */

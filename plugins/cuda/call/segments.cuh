@@ -40,10 +40,11 @@ static inline void add_moved(device_segment_sort *tiles, const void *from, void 
   if (to) tiles->moved[tiles->moved_count++] = {from, to, bytes / 4};
 }
 
-/* True if the blocks move the values, too. */
-static inline bool moves_values(const segments_call &call)
+/* True if the blocks move the values, too: words of 4 bytes. */
+template <class Values> static bool moves_values(const segments_call &call)
 {
-  return call.pairs.values_in && (call.value_bytes == 4 || call.value_bytes == 8);
+  constexpr bool are_words = (Values::bytes == 4 || Values::bytes == 8) && Values::aligned % 4 == 0;
+  return are_words && call.pairs.values_in;
 }
 
 template <class Values, class Key>
@@ -55,7 +56,7 @@ static cudaError_t sort_tiles(void *given, size_t &bytes, const segments_call &c
   workspace space = {(char *)given, 0};
   pairs_memory memory = {};
   device_pairs values = call.pairs;
-  const bool ordered = call.pairs.values_out && !moves_values(call);
+  const bool ordered = call.pairs.values_out && !moves_values<Values>(call);
   cudaError_t error;
   values.keys_out = NULL;
   tiles.facts = (records_facts *)space.take(sizeof(records_facts));
@@ -64,7 +65,7 @@ static cudaError_t sort_tiles(void *given, size_t &bytes, const segments_call &c
     divide_copies(values, false, call.value_bytes, &space, &memory);
   }
   if (ends_with(space, given, bytes, &error)) return error;
-  if (moves_values(call))
+  if (moves_values<Values>(call))
     add_moved(&tiles, call.pairs.values_in, call.pairs.values_out, call.value_bytes);
   add_moved(&tiles, call.pairs.keys_in, call.pairs.keys_out, sizeof(Key));
   const auto from = records::source_of(&call.program, call.pairs.keys_in, tiles.facts);

@@ -98,7 +98,7 @@ struct encode_pairs_args {
 };
 
 /* Reads keys and writes the code of each, or the part of it that is compared; *differ becomes 1 if
- * keys differ in the rest. Blocks are few and take pairs again and again: each tells at most once
+ * keys differ in the rest. Blocks are few, and each goes on to further pairs: it tells at most once
  * that keys differ, as writes of many to one place would wait for each other. Four loads of a
  * thread are on their way at a time, as memory takes hundreds of cycles to answer. */
 template <class Key, class Code>
@@ -206,6 +206,7 @@ struct no_values {
   }
 };
 template <class Value> struct values_of {
+  static constexpr uint32_t bytes = sizeof(Value), aligned = alignof(Value);
   DEVICE_MEMBER static void write(const device_pairs &job, uint64_t first, const uint64_t *order)
   {
     write_values_of<Value>(job, first, order);
@@ -224,8 +225,8 @@ struct values_by_width {
 
 /* Reads sorted codes and the order, keys that their codes do not tell, and values. Writes keys and
  * values in their places; *disorder becomes 1 if the codes are not in order. A warp's writes are
- * neighbours; its reads of values are scattered, each of a sector of 32 bytes, which is what the
- * kernel takes time for. Four of a thread are on their way at a time. */
+ * neighbours. Its reads of values are scattered: each takes a sector of 32 bytes, and these take
+ * most of the time. A thread starts four reads before it waits for one. */
 template <class Key, class Code, class Values>
 __global__ void __launch_bounds__(PAIRS_BLOCK)
     finish_pairs(const __grid_constant__ finish_pairs_args args)

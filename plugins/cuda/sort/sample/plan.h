@@ -21,7 +21,8 @@ enum {
   SAMPLE_MAX_LEVELS = 8
 };
 
-/* How many pairs are split: to padded buckets, or level by level to buckets of known sizes. */
+/* The way in which many pairs are split: to padded buckets, or level by level to buckets of known
+ * sizes. */
 typedef enum sample_way { SAMPLE_PADDED, SAMPLE_LEVELS } sample_way;
 
 /* The parameters of plans. Tests point device_job.tuning to others, to reach every kernel with few
@@ -74,7 +75,7 @@ static inline bool sample_is_small(const device_job *job)
   return job->count <= (job->key_width > 64 ? tuning.most_small_wide : tuning.most_small);
 }
 
-/* How few pairs, or a sample of many, are ranked. */
+/* The way in which few pairs, or a sample of many, are ranked. */
 typedef struct sample_ranking {
   uint32_t block;    /* threads; a warp at least */
   uint32_t run_bits; /* a run has 2^run_bits keys, at least WARP_SIZE */
@@ -108,7 +109,8 @@ static inline uint64_t sample_fences(const sample_ranking *how, uint64_t count)
 }
 
 /* Each step writes all pairs once: a level writes them to their buckets, and the last step sorts
- * tiles. With padded buckets there is only the last step. */
+ * tiles. Padded buckets are in memory of their own, so there the
+ * last step alone counts. */
 typedef struct sample_plan {
   uint32_t block;         /* threads that sort a tile: a power of two, a warp at least */
   uint32_t sample_block;  /* threads that sort a section's sample */

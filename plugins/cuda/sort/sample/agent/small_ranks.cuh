@@ -61,8 +61,9 @@ template <class Pair> struct rank_runs_args {
 
 /* Reads the keys, or the words that keys are made of. Writes sorted runs and the fences of each,
  * every 16th key; if one run has all keys, that is the result, and records move too. Comparisons
- * are bound by integer throughput, so a block ranks only 32 keys of its run: all multiprocessors
- * take part. A warp ranks two keys, so that its lanes add up their counts without shared memory.
+ * are bound by integer throughput, so a block ranks only 32 keys of its run, or 16 if one run has
+ * all: all multiprocessors take part. A warp ranks two keys, so that its lanes add up their counts
+ * without shared memory.
  * */
 template <class Pair>
 __global__ void __launch_bounds__(SAMPLE_RANK_BLOCK)

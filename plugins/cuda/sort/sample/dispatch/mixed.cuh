@@ -7,14 +7,14 @@
 namespace sample
 {
 
-struct pair_sort {
+struct chosen_sort {
   uint64_t (*extra_bytes)(const device_job *job);
   unsigned (*side)(const device_job *job);
   device_status (*sort)(const device_job *job, const device_buffers *buffers, void *extra,
                         unsigned *result);
 };
 
-template <class Sort> static pair_sort pair_sort_of()
+template <class Sort> static chosen_sort chosen_sort_of()
 {
   return {Sort::extra_bytes, Sort::side, Sort::sort};
 }
@@ -22,13 +22,13 @@ template <class Sort> static pair_sort pair_sort_of()
 /* The sort of a job with the key and index of `Pair`, a wide one. Few pairs are never packed, and
  * many are if they fit; if that is not known before, `form` is EITHER. */
 template <class Pair, pair_form form = form_of<Pair>>
-static pair_sort choose_sort(const device_job *job)
+static chosen_sort choose_sort(const device_job *job)
 {
-  if (sample_is_small(job)) return pair_sort_of<small_sort<Pair>>();
-  if constexpr (form == ALWAYS_PACKED) return pair_sort_of<many_sort<packed_pair>>();
+  if (sample_is_small(job)) return chosen_sort_of<small_sort<Pair>>();
+  if constexpr (form == ALWAYS_PACKED) return chosen_sort_of<many_sort<packed_pair>>();
   if constexpr (form == EITHER)
-    if (plan_packs(job)) return pair_sort_of<many_sort<packed_pair>>();
-  if constexpr (form != ALWAYS_PACKED) return pair_sort_of<many_sort<Pair>>();
+    if (plan_packs(job)) return chosen_sort_of<many_sort<packed_pair>>();
+  if constexpr (form != ALWAYS_PACKED) return chosen_sort_of<many_sort<Pair>>();
 }
 
 template <class Pair, pair_form form = form_of<Pair>>
