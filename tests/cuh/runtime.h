@@ -112,7 +112,7 @@ template <class Element> cudaError_t cudaMallocManaged(Element **memory, size_t 
 
 inline cudaError_t cudaStreamCreate(cudaStream_t *stream)
 {
-  *stream = (cudaStream_t)stream; /* any but the default one */
+  *stream = (cudaStream_t)1; /* any but the default one */
   return cudaSuccess;
 }
 
@@ -132,7 +132,19 @@ inline cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t *graph)
 inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
                                         unsigned long long)
 {
-  *exec = graph;
+  *exec = new standin::graph(*graph);
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaGraphDestroy(cudaGraph_t graph)
+{
+  delete graph;
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
+{
+  delete exec;
   return cudaSuccess;
 }
 

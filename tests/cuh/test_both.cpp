@@ -53,7 +53,7 @@ template <class... Keys> bool sort_alike(const char *what, const Keys &...keys)
   std::vector<entity> records = entities();
   device_array<entity> array(records);
   run(what, [&](void *workspace, size_t &bytes) {
-    return recsort::sort_records(workspace, bytes, array.data, array.data, records.size(), nullptr,
+    return recsort::sort_records(workspace, bytes, array.data, array.data, records.size(), stream,
                                  keys...);
   });
   recsort::sorter<entity>({keys...}).sort(records);

@@ -163,7 +163,7 @@ template <order way, class Key, class Value> void check_pairs(size_t count, how 
   Value *const values_out = with.values_in_place ? values_in.data : values_apart.data;
   const auto sort = [&](void *workspace, size_t &bytes) {
     return recsort::sort_pairs<way>(workspace, bytes, keys_in.data, keys_out, values_in.data,
-                                    values_out, count, nullptr, with.first_bit, with.bits);
+                                    values_out, count, stream, with.first_bit, with.bits);
   };
   run("sort_pairs", sort);
   const std::vector<uint32_t> places = order_of(keys, way, with.first_bit, with.bits);
@@ -183,10 +183,10 @@ template <order way, class Key> void check_keys(size_t count, how with)
   const device_array<uint64_t> positions(count);
   run("positions", [&](void *workspace, size_t &bytes) {
     return recsort::sort_pairs<way>(workspace, bytes, in.data, nullptr, nullptr, positions.data,
-                                    count, nullptr, with.first_bit, with.bits);
+                                    count, stream, with.first_bit, with.bits);
   });
   run("sort_keys", [&](void *workspace, size_t &bytes) {
-    return recsort::sort_keys<way>(workspace, bytes, in.data, out, count, nullptr, with.first_bit,
+    return recsort::sort_keys<way>(workspace, bytes, in.data, out, count, stream, with.first_bit,
                                    with.bits);
   });
   const std::vector<uint32_t> places = order_of(keys, way, with.first_bit, with.bits);
@@ -267,7 +267,7 @@ void check_records(const char *what, const std::vector<Record> &records, bool in
   const device_array<Record> in(records), apart(count);
   Record *const out = in_place ? in.data : apart.data;
   run(what, [&](void *workspace, size_t &bytes) {
-    return recsort::sort_records(workspace, bytes, in.data, out, count, nullptr, keys...);
+    return recsort::sort_records(workspace, bytes, in.data, out, count, stream, keys...);
   });
   std::vector<uint32_t> places = identity(count);
   std::stable_sort(places.begin(), places.end(),
@@ -336,7 +336,7 @@ void check_merge(size_t count, size_t runs, bool in_place)
   Value *const values_out = in_place ? values_in.data : values_apart.data;
   run("merge", [&](void *workspace, size_t &bytes) {
     return recsort::merge<way>(workspace, bytes, keys_in.data, keys_out, values_in.data, values_out,
-                               bounds.data(), runs);
+                               bounds.data(), runs, stream);
   });
   const std::vector<uint32_t> places = order_of(keys, way, 0, 0);
   expect("merged keys", keys, places, in_place ? keys_in.read() : keys_apart.read());
@@ -395,13 +395,13 @@ void check_segments(size_t count, size_t longest, bool told, bool in_place)
   const size_t segments = offsets.size() - 1, most = told ? longest : 0;
   run("positions in segments", [&](void *workspace, size_t &bytes) {
     return recsort::segmented_sort_pairs<way>(workspace, bytes, keys_in.data, nullptr, nullptr,
-                                              positions.data, count, bounds.data, segments, nullptr,
+                                              positions.data, count, bounds.data, segments, stream,
                                               most);
   });
   run("segmented_sort_pairs", [&](void *workspace, size_t &bytes) {
     return recsort::segmented_sort_pairs<way>(workspace, bytes, keys_in.data, keys_out,
                                               values_in.data, values_out, count, bounds.data,
-                                              segments, nullptr, most);
+                                              segments, stream, most);
   });
   const std::vector<uint32_t> places = order_of_segments(keys, way, offsets);
   expect("keys of segments", keys, places, in_place ? keys_in.read() : keys_apart.read());
@@ -429,7 +429,7 @@ void check_overlong()
   const device_array<uint32_t> in(keys), out(keys.size()), values(keys.size()), bounds(offsets);
   run("overlong", [&](void *workspace, size_t &bytes) {
     return recsort::segmented_sort_pairs(workspace, bytes, in.data, out.data, nullptr, values.data,
-                                         keys.size(), bounds.data, offsets.size() - 1, nullptr, 20);
+                                         keys.size(), bounds.data, offsets.size() - 1, stream, 20);
   });
   const std::vector<uint32_t> found = out.read(),
                               places = order_of_segments(keys, order::ascending, offsets);
@@ -460,13 +460,13 @@ void check_top(size_t count, size_t most, contents how, bool in_place)
   const device_array<uint32_t> positions(most);
   run("positions of the top", [&](void *workspace, size_t &bytes) {
     return recsort::top<way>(workspace, bytes, keys_in.data, nullptr, nullptr, positions.data,
-                             count, most);
+                             count, most, stream);
   });
   Key *const keys_out = in_place ? keys_in.data : keys_apart.data;
   Value *const values_out = in_place ? values_in.data : values_apart.data;
   run("top", [&](void *workspace, size_t &bytes) {
     return recsort::top<way>(workspace, bytes, keys_in.data, keys_out, values_in.data, values_out,
-                             count, most);
+                             count, most, stream);
   });
   std::vector<uint32_t> places = order_of(keys, way, 0, 0);
   places.resize(most);
