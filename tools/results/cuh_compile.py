@@ -35,6 +35,7 @@ OURS = {
     'top, u32': ('uint32_t', 'top(w, b, ki, ko, vi, vo, n, m, s)'),
     'merge, u32': ('uint32_t', 'merge(w, b, ki, ko, vi, vo, bounds, m, s)'),
 }
+ARCHITECTURES = (75, 80, 86, 89, 90, 100, 120)
 ENTITY = 'struct Entity { float x, y, angle; int16_t sprite; float distance; };\n'
 
 
@@ -70,12 +71,21 @@ def main():
             for title, source in sources.items():
                 seconds.setdefault(title, []).append(compile_one(source, work, includes))
                 sizes[title] = (work / 'object.o').stat().st_size
+        everything = work / 'everything.cu'
+        everything.write_text('#include <recsort.cuh>\n#include <cstdint>\n' + ENTITY + ''.join(
+            f'cudaError_t f{number}({ARRAYS.format(key=key)}) {{ return recsort::{call}; }}\n'
+            for number, (key, call) in enumerate(OURS.values())))
+        for architecture in ARCHITECTURES:
+            subprocess.run(['nvcc', '-O1', '-std=c++17', f'-arch=sm_{architecture}', '-Werror', 'all-warnings',
+                            '-Xcompiler=-Wall,-Wextra,-Werror', *includes, '-c', everything, '-o', work / 'object.o'], check=True)
     base = statistics.median(seconds['cub: SortPairs, u32'])
     print(f'nvcc {nvcc[nvcc.index("release") + 1].strip(",")} {" ".join(FLAGS)}, {rounds} rounds; ratios to '
           f'cub: SortPairs, u32\n\n| program | CPU s | ratio | KB |\n| --- | ---: | ---: | ---: |')
     for title, values in seconds.items():
         middle = statistics.median(values)
         print(f'| {title} | {middle:.1f} | {middle / base:.2f} | {sizes[title] / 1000:.0f} |')
+    print(f'\nA program with all of these calls compiles for compute capability {", ".join(f"{a / 10:.1f}" for a in ARCHITECTURES)}, '
+          'each without a warning by nvcc or by the host compiler at -Wall -Wextra.')
 
 
 if __name__ == '__main__':
