@@ -439,27 +439,27 @@ static inline device_status device_launch_named(const char *name, void (*kernel)
 {
   const device_call<Args> call = {kernel, args};
   const emulator_kernel emulated = {device_call<Args>::thread, Args::max_threads, name};
-  (void)stream;
-  return emulator_launch(&emulated, grid, block, shared_bytes, &call);
+  const device_status status = emulator_begin(stream, false);
+  return status ? status : emulator_launch(&emulated, grid, block, shared_bytes, &call);
 }
 
 static inline device_status device_clear(void *memory, size_t size, void *stream)
 {
-  (void)stream;
-  memset(memory, 0, size);
-  return 0;
+  const device_status status = emulator_begin(stream, false);
+  if (!status) memset(memory, 0, size);
+  return status;
 }
 static inline device_status device_copy(void *to, const void *from, size_t size, void *stream)
 {
-  (void)stream;
-  memcpy(to, from, size);
-  return 0;
+  const device_status status = emulator_begin(stream, false);
+  if (!status) memcpy(to, from, size);
+  return status;
 }
 static inline device_status device_read(void *host, const void *device, size_t size, void *stream)
 {
-  (void)stream;
-  memcpy(host, device, size);
-  return 0;
+  const device_status status = emulator_begin(stream, true);
+  if (!status) memcpy(host, device, size);
+  return status;
 }
 DEVICE_INLINE void device_await_before(void)
 {
@@ -474,8 +474,8 @@ DEVICE_INLINE void device_post(volatile uint32_t *at, uint32_t value)
 }
 static inline device_status device_await(const uint32_t *flag, void *stream)
 {
-  (void)stream;
-  return *flag ? 0 : EMULATOR_LAUNCH_FAILED;
+  const device_status status = emulator_begin(stream, true);
+  return status || *flag ? status : EMULATOR_LAUNCH_FAILED;
 }
 
 #endif

@@ -8,6 +8,8 @@
 #include <numeric>
 #include <vector>
 
+#include "cuh/watch.h"
+
 static inline void check_cuda(const char *what, cudaError_t error)
 {
   if (!error) return;
@@ -108,12 +110,15 @@ template <class Call> static void run_graph(const char *what, const Call &call)
 template <class Call> static void run(const char *what, const Call &call)
 {
   size_t bytes = 0;
-  check_cuda(what, call(nullptr, bytes));
+  check_cuda(what, watched(what, stream, false, [&] { return call(nullptr, bytes); }));
   const device_array<char> workspace(bytes);
+  const auto make = [&] {
+    return watched(what, stream, true, [&] { return call(workspace.data, bytes); });
+  };
   if (++runs % 3 == 0)
-    run_graph(what, [&] { return call(workspace.data, bytes); });
+    run_graph(what, make);
   else
-    check_cuda(what, call(workspace.data, bytes));
+    check_cuda(what, make());
   check_cuda(what, cudaStreamSynchronize(stream));
 }
 

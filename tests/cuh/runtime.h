@@ -1,7 +1,7 @@
 /* runtime.h - as much of a CUDA runtime as programs with recsort.cuh call, for the emulator: the
- * device's memory is the host's, and work is done when its call returns, or is in a graph. Such a
- * program is compiled with -include of this file. (tests/cuda has a runtime that watches a whole
- * plugin.) */
+ * device's memory is the host's, and work is done when its call returns, or is in a graph. There
+ * are two devices, 0 and 1; 1 is small. Such a program is compiled with -include of this file.
+ * (tests/cuda has a runtime that watches a whole plugin.) */
 #ifndef RS_CUH_RUNTIME_H
 #define RS_CUH_RUNTIME_H
 
@@ -19,6 +19,8 @@ namespace standin
 {
 
 using graph = std::vector<std::function<cudaError_t()>>;
+inline size_t calls; /* of the runtime, other than those that only ask or set what device it is */
+inline int device;
 inline graph *captured; /* null: no stream is being captured */
 
 template <class Work> cudaError_t enqueue(Work work)
@@ -47,27 +49,36 @@ using cudaGraphExec_t = standin::graph *;
 
 extern "C" {
 
+inline cudaError_t cudaSetDevice(int device)
+{
+  standin::device = device;
+  return cudaSuccess;
+}
+
 inline cudaError_t cudaGetDevice(int *device)
 {
-  *device = 0;
+  *device = standin::device;
   return cudaSuccess;
 }
 
 inline cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device)
 {
-  if (device != 0) return cudaErrorInvalidDevice;
-  *value = attribute == cudaDevAttrMultiProcessorCount ? 3 : 227 << 10;
+  static const int multiprocessors[] = {3, 1}, shared_bytes[] = {227 << 10, 48 << 10};
+  if (device < 0 || device > 1) return cudaErrorInvalidDevice;
+  *value = (attribute == cudaDevAttrMultiProcessorCount ? multiprocessors : shared_bytes)[device];
   return cudaSuccess;
 }
 
 inline cudaError_t cudaMalloc(void **memory, size_t size)
 {
+  standin::calls++;
   *memory = std::aligned_alloc(256, (size + 255) / 256 * 256);
   return *memory ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
 inline cudaError_t cudaFree(void *memory)
 {
+  standin::calls++;
   std::free(memory);
   return cudaSuccess;
 }
@@ -75,16 +86,19 @@ inline cudaError_t cudaFree(void *memory)
 inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMemcpyKind,
                                    cudaStream_t)
 {
+  standin::calls++;
   return standin::enqueue([=] { return std::memcpy(to, from, size), cudaSuccess; });
 }
 
 inline cudaError_t cudaMemsetAsync(void *to, int value, size_t size, cudaStream_t)
 {
+  standin::calls++;
   return standin::enqueue([=] { return std::memset(to, value, size), cudaSuccess; });
 }
 
 inline cudaError_t cudaDeviceSynchronize()
 {
+  standin::calls++;
   return standin::captured ? cudaErrorStreamCaptureUnsupported : cudaSuccess;
 }
 

@@ -58,6 +58,7 @@ typedef struct area {
 } area;
 
 emulator_index threadIdx, blockIdx, blockDim, gridDim;
+int (*emulator_watch)(const void *stream, bool waits);
 
 /* The settings of the tests. */
 static emulator_order order;
@@ -507,6 +508,11 @@ static block_order order_blocks(uint64_t grid)
     blocks.stride = 1 + random_below(&random_state, grid);
   while (common_divisor(blocks.stride, grid) != 1);
   return blocks;
+}
+
+int emulator_begin(const void *stream, bool waits)
+{
+  return emulator_watch ? emulator_watch(stream, waits) : EMULATOR_OK;
 }
 
 int emulator_launch(const emulator_kernel *kernel, uint64_t grid, uint32_t block,

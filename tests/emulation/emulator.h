@@ -88,6 +88,10 @@ enum {
 
 void emulator_take_path(const char *name);
 
+/* Called before each launch, copy and clear on a stream, and before the host waits for one. Returns
+ * an error if that fails: then it is not done. */
+int emulator_begin(const void *stream, bool waits);
+
 int emulator_launch(const emulator_kernel *kernel, uint64_t grid, uint32_t block,
                     uint64_t shared_bytes, const void *args);
 
@@ -143,6 +147,9 @@ void emulator_ignore(emulator_site site);
 /* Counts from now on how often threads take a path that DEVICE_PATH names in a kernel. */
 void emulator_count_path(const char *name);
 size_t emulator_path_count(void);
+
+/* What emulator_begin calls; NULL: nothing. */
+extern int (*emulator_watch)(const void *stream, bool waits);
 
 /* The reason of the last failed launch. */
 const char *emulator_failure(void);
