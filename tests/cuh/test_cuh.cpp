@@ -22,6 +22,9 @@ namespace
 unsigned long checks;
 uint64_t state = 38;
 
+__extension__ typedef __int128 int128;
+__extension__ typedef unsigned __int128 uint128;
+
 /* ---- Keys ---- */
 
 enum contents { TIES, ALIKE, MIXED, EXTREME, CONTENTS };
@@ -60,8 +63,6 @@ template <class Key> std::vector<Key> keys_of(size_t count, contents how)
 }
 
 /* ---- The oracle ---- */
-
-__extension__ typedef unsigned __int128 uint128;
 
 /* A number in the order of keys: not a word of it is recsort's. */
 template <class Key> uint128 rank_of(Key key, order way)
@@ -218,6 +219,9 @@ void check_types(size_t count)
   check_type<uint64_t, uint32_t>(count);
   check_type<int64_t, unsigned char>(count);
   check_type<double, double>(count);
+  check_pairs<order::ascending, uint128, uint32_t>(count, {MIXED, false, true, 5, 120});
+  check_pairs<order::descending, int128, uint32_t>(count, {EXTREME, true, false, 0, 0});
+  check_keys<order::ascending, int128>(count, {EXTREME, false, false, 60, 9});
 }
 
 /* ---- Records ---- */
@@ -293,6 +297,18 @@ void check_all_records(size_t count)
       },
       asc(&entity::side), desc(&entity::distance));
   check_records(
+      "records by 33 bits", some, count % 2 == 1,
+      [&](const entity &a, const entity &b) {
+        return a.visible != b.visible ? b.visible : further(a, b);
+      },
+      asc(&entity::visible), desc(&entity::distance));
+  check_records(
+      "records by 64 bits", some, count % 2 == 0,
+      [](const entity &a, const entity &b) {
+        return a.at.y != b.at.y ? a.at.y > b.at.y : a.serial > b.serial;
+      },
+      desc(&entity::at, &position::y), desc(&entity::serial));
+  check_records(
       "records by a bool, a member of a member and a number", some, count % 2 == 1,
       [](const entity &a, const entity &b) {
         if (a.visible != b.visible) return a.visible;
@@ -323,6 +339,8 @@ void check_merge(size_t count, size_t runs, bool in_place)
     bounds[r] = random_below(&state, count + 1);
   bounds[runs] = count;
   std::sort(bounds.begin(), bounds.end());
+  for (size_t r = 1; r + 1 < runs; r += 3) /* empty runs */
+    bounds[r] = bounds[r + 1];
   std::vector<Key> keys = keys_of<Key>(count, count % 2 ? TIES : EXTREME);
   for (size_t r = 0; r < runs; r++)
     std::stable_sort(keys.begin() + bounds[r], keys.begin() + bounds[r + 1],
