@@ -343,7 +343,7 @@ void check_merge(size_t count, size_t runs, bool in_place)
     bounds[r] = bounds[r + 1];
   std::vector<Key> keys = keys_of<Key>(count, count % 2 ? TIES : EXTREME);
   for (size_t r = 0; r < runs; r++)
-    std::stable_sort(keys.begin() + bounds[r], keys.begin() + bounds[r + 1],
+    std::stable_sort(keys.data() + bounds[r], keys.data() + bounds[r + 1],
                      [](Key a, Key b) { return rank_of(a, way) < rank_of(b, way); });
   std::vector<Value> values(count);
   for (Value &value : values)
@@ -391,7 +391,7 @@ std::vector<uint32_t> order_of_segments(const std::vector<Key> &keys, order way,
   std::vector<uint32_t> places = identity(keys.size());
   for (size_t s = 0; s + 1 < offsets.size(); s++)
     std::stable_sort(
-        places.begin() + offsets[s], places.begin() + offsets[s + 1],
+        places.data() + offsets[s], places.data() + offsets[s + 1],
         [&](uint32_t a, uint32_t b) { return rank_of(keys[a], way) < rank_of(keys[b], way); });
   return places;
 }
@@ -429,7 +429,7 @@ void check_segments(size_t count, size_t longest, bool told, bool in_place)
 
 void check_all_segments(size_t count)
 {
-  for (const size_t longest : {1, 20, 300})
+  for (const size_t longest : {1u, 20u, 300u})
     for (const bool told : {true, false}) {
       check_segments<order::ascending, float, uint32_t, uint32_t>(count, longest, told, false);
       check_segments<order::descending, uint32_t, fat, uint64_t>(count, longest, told, true);
@@ -566,7 +566,8 @@ int main(int argc, char **argv)
 #else
   const bool many = argc > 1 && std::strcmp(argv[1], "--many") == 0;
 #endif
-  for (const size_t count : {0, 1, 2, 3, 257, 3000, 20000}) { /* the last one to padded buckets */
+  for (const size_t count :
+       {0u, 1u, 2u, 3u, 257u, 3000u, 20000u}) { /* the last one to padded buckets */
     check_types(count);
     check_all_records(count);
     check_merges(count);
@@ -576,7 +577,7 @@ int main(int argc, char **argv)
   check_overlong();
   if (many) {
     check_types(1000003);
-    for (const size_t count : {1 << 17, 1000003, 5000001}) {
+    for (const size_t count : {1u << 17, 1000003u, 5000001u}) {
       check_all_records(count);
       check_merges(count);
       check_tops(count);
