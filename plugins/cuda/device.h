@@ -446,14 +446,12 @@ static inline device_status device_launch_named(const char *name, void (*kernel)
 static inline device_status device_clear(void *memory, size_t size, void *stream)
 {
   const device_status status = emulator_begin(stream, false);
-  if (!status) memset(memory, 0, size);
-  return status;
+  return status ? status : emulator_copy(memory, NULL, size);
 }
 static inline device_status device_copy(void *to, const void *from, size_t size, void *stream)
 {
   const device_status status = emulator_begin(stream, false);
-  if (!status) memcpy(to, from, size);
-  return status;
+  return status ? status : emulator_copy(to, from, size);
 }
 static inline device_status device_read(void *host, const void *device, size_t size, void *stream)
 {

@@ -3,6 +3,8 @@
 #include "cuh/calls.h"
 #include "cuh/another.h"
 
+#include <recsort.cuh> /* once more */
+
 using namespace recsort;
 
 /* ---- Names that the kernels have, too ---- */

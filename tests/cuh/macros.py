@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """recsort.cuh leaves the macros of a program, and those of recsort.hpp, as they were, and adds only that it is there.
+Each of its kernels is a template, so a program compiles only those that it starts.
 
 Usage: macros.py CXX SOURCE-FOLDER AMALGAMATION
 """
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 cxx, source, files = sys.argv[1:]
 
@@ -20,4 +23,8 @@ before = '#include <assert.h>\n#include <string.h>\n#include "cuda_runtime_api.h
 old, new = macros(before), macros(before + '#include "recsort.cuh"\n')
 assert any(line.startswith('#define RECSORT_VERSION_NUMBER ') for line in old)
 assert new ^ old == {'#define RECSORT_CUH '}, sorted(new ^ old)
-print('macros stay')
+header = (Path(files) / 'recsort.cuh').read_text()
+assert header.count('diagnostic push') == header.count('diagnostic pop') == 1
+kernels = re.findall(r'^(.*)\n(?:static )?__global__ ', header, re.MULTILINE)
+assert len(kernels) > 30 and all(line.startswith('template <') for line in kernels), kernels
+print(f'macros stay; {len(kernels)} kernels are templates')

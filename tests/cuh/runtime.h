@@ -40,8 +40,14 @@ int launch(const emulator_kernel *kernel, uint64_t grid, uint32_t block, uint64_
   });
 }
 
+inline int copy(void *to, const void *from, size_t size)
+{
+  return enqueue([=] { return (cudaError_t)emulator_copy(to, from, size); });
+}
+
 } // namespace standin
 
+#define emulator_copy standin::copy
 #define emulator_launch standin::launch
 
 using cudaGraph_t = standin::graph *;

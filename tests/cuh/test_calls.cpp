@@ -62,13 +62,11 @@ void check_failures(const named_call &call)
   }
 }
 
-/* ---- Devices ---- */
+/* ---- Results ---- */
 
-std::vector<unsigned char> result_of(const named_call &call, call_arrays &on)
+std::vector<unsigned char> contents_of(const call_arrays &on)
 {
   std::vector<unsigned char> all;
-  on.fill();
-  run(call.name.c_str(), call.make);
   const auto add = [&](const auto &array) {
     const auto found = array.read();
     const auto *const from = (const unsigned char *)found.data();
@@ -83,6 +81,29 @@ std::vector<unsigned char> result_of(const named_call &call, call_arrays &on)
   add(on.positions);
   return all;
 }
+
+std::vector<unsigned char> result_of(const named_call &call, call_arrays &on)
+{
+  on.fill();
+  run(call.name.c_str(), call.make);
+  return contents_of(on);
+}
+
+/* A graph sorts what is in the arrays when it runs, not when it was captured. */
+void check_graph(const named_call &call, call_arrays &on)
+{
+  const std::vector<unsigned char> result = result_of(call, on);
+  size_t bytes = bytes_of(call);
+  const device_array<char> workspace(bytes);
+  run_graph(call.name.c_str(), [&] {
+    const cudaError_t error = call.make(workspace.data, bytes);
+    on.fill();
+    return error;
+  });
+  if (contents_of(on) != result) fail(call.name, "differs in a graph");
+}
+
+/* ---- Devices ---- */
 
 /* A call asks for the limits of the device that is the current one then. */
 void check_devices(const std::vector<named_call> &calls, call_arrays &on)
@@ -165,6 +186,7 @@ int main()
       check_failures(calls[i]);
       if (result_of(calls[i], arrays) != result_of(others[i], arrays))
         fail(calls[i].name, "differs in another source file");
+      check_graph(calls[i], arrays);
     }
     check_devices(calls, arrays);
   }

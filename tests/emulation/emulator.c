@@ -515,6 +515,15 @@ int emulator_begin(const void *stream, bool waits)
   return emulator_watch ? emulator_watch(stream, waits) : EMULATOR_OK;
 }
 
+int emulator_copy(void *to, const void *from, size_t size)
+{
+  if (from)
+    memcpy(to, from, size);
+  else
+    memset(to, 0, size);
+  return EMULATOR_OK;
+}
+
 int emulator_launch(const emulator_kernel *kernel, uint64_t grid, uint32_t block,
                     uint64_t shared_bytes, const void *args)
 {

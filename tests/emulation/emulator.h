@@ -92,6 +92,9 @@ void emulator_take_path(const char *name);
  * an error if that fails: then it is not done. */
 int emulator_begin(const void *stream, bool waits);
 
+/* Clears the memory if `from` is NULL. */
+int emulator_copy(void *to, const void *from, size_t size);
+
 int emulator_launch(const emulator_kernel *kernel, uint64_t grid, uint32_t block,
                     uint64_t shared_bytes, const void *args);
 
