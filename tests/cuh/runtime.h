@@ -93,7 +93,10 @@ inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum
                                    cudaStream_t)
 {
   standin::calls++;
-  return standin::enqueue([=] { return std::memcpy(to, from, size), cudaSuccess; });
+  return standin::enqueue([=] {
+    if (size) std::memcpy(to, from, size); /* of no bytes, `from` may be null */
+    return cudaSuccess;
+  });
 }
 
 inline cudaError_t cudaMemsetAsync(void *to, int value, size_t size, cudaStream_t)
