@@ -4,7 +4,7 @@
 #define RECSORT_GPU_DEVICE_PAIRS_H
 
 #include "gpu/device_sort.h"
-#include "recsort/key_program.h"
+#include "recsort/plugin_keys.h"
 
 #ifdef __cplusplus
 extern "C" {

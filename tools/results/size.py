@@ -13,7 +13,7 @@ import sys
 
 SOURCE = re.compile(r'\.(c|h|cu|cuh|cpp|hpp|inc)$')
 PUBLIC = re.compile(r'(core|tools/mpi)/include/recsort/\w+\.h$')
-APART = re.compile(r'/(plugin|team|key_program|key_interpreter|computed_key|record_hash|tools)\.h$')
+APART = re.compile(r'/(plugin|plugin_keys|team|key_interpreter|computed_key|record_hash|tools)\.h$')
 BENCH = re.compile(r'bench|headbench|/results/')
 
 

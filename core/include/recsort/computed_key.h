@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "recsort/key_program.h"
+#include "recsort/plugin_keys.h"
 
 #ifdef __CUDACC__
 #define RECSORT_HD __host__ __device__

@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "recsort/computed_key.h"
-#include "recsort/key_program.h"
+#include "recsort/plugin_keys.h"
 
 RECSORT_HD static inline bool key_host_is_big_endian(void)
 {

@@ -37,7 +37,7 @@
 #include <stdint.h>
 
 #include "recsort/job.h"
-#include "recsort/key_program.h"
+#include "recsort/plugin_keys.h"
 
 #ifdef __cplusplus
 extern "C" {

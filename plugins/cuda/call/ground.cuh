@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "cuda/pair.cuh"
-#include "recsort/key_program.h"
+#include "recsort/plugin_keys.h"
 
 namespace call
 {

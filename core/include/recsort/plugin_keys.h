@@ -1,8 +1,8 @@
-/* key_program.h - how to make the key of a record, as plain data, for plugins that take whole
+/* plugin_keys.h - how to make the key of a record, as plain data, for plugins that take whole
  * records. The host compiles it, and one interpreter (recsort/key_interpreter.h) runs it on host
  * and device. */
-#ifndef RECSORT_KEY_PROGRAM_H
-#define RECSORT_KEY_PROGRAM_H
+#ifndef RECSORT_PLUGIN_KEYS_H
+#define RECSORT_PLUGIN_KEYS_H
 
 #include <stdint.h>
 
