@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 
 FLAGS = ['-O3', '-std=c++17', '-arch=sm_90']
+QUICK = ['-Xcicc=-O1', '-Xptxas=-O0']  # for what is only checked
 ARRAYS = ('void *w, size_t &b, const {key} *ki, {key} *ko, const uint32_t *vi, uint32_t *vo, size_t n, '
           'const uint32_t *o, size_t m, const size_t *bounds, cudaStream_t s')
 CUB = {
@@ -37,6 +38,10 @@ OURS = {
 }
 ARCHITECTURES = (75, 80, 86, 89, 90, 100, 120)
 ENTITY = 'struct Entity { float x, y, angle; int16_t sprite; float distance; };\n'
+
+
+def maybe_unused(parameters):
+    return ', '.join(f'[[maybe_unused]] {each}' for each in parameters.split(', '))
 
 
 def programs():
@@ -73,10 +78,10 @@ def main():
                 sizes[title] = (work / 'object.o').stat().st_size
         everything = work / 'everything.cu'
         everything.write_text('#include <recsort.cuh>\n#include <cstdint>\n' + ENTITY + ''.join(
-            f'cudaError_t f{number}({ARRAYS.format(key=key)}) {{ return recsort::{call}; }}\n'
+            f'cudaError_t f{number}({maybe_unused(ARRAYS.format(key=key))}) {{ return recsort::{call}; }}\n'
             for number, (key, call) in enumerate(OURS.values())))
         for architecture in ARCHITECTURES:
-            subprocess.run(['nvcc', '-O1', '-std=c++17', f'-arch=sm_{architecture}', '-Werror', 'all-warnings',
+            subprocess.run(['nvcc', *QUICK, '-std=c++17', f'-arch=sm_{architecture}', '-Werror', 'all-warnings',
                             '-Xcompiler=-Wall,-Wextra,-Werror', *includes, '-c', everything, '-o', work / 'object.o'], check=True)
     base = statistics.median(seconds['cub: SortPairs, u32'])
     print(f'nvcc {nvcc[nvcc.index("release") + 1].strip(",")} {" ".join(FLAGS)}, {rounds} rounds; ratios to '
