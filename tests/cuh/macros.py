@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """recsort.cuh leaves the macros of a program, and those of recsort.hpp, as they were, and adds only that it is there.
-Each of its kernels is a template, so a program compiles only those that it starts.
+Each of its kernels is a template, so a program compiles only the kernels that it starts.
 
 Usage: macros.py CXX SOURCE-FOLDER AMALGAMATION
 """

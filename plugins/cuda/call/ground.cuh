@@ -56,8 +56,8 @@ struct workspace {
   }
 };
 
-/* Tells the caller how many bytes a call takes, or checks those that it got. Returns true if the
- * call ends with *error. */
+/* Without a workspace, tells the caller how many bytes the call takes; else checks the workspace.
+ * Returns true if the call ends with *error. */
 static inline bool ends_with(const workspace &needed, void *given, size_t &bytes,
                              cudaError_t *error)
 {

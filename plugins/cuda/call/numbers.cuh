@@ -45,7 +45,7 @@ template <class Number> static recsort_key_step step_of(uint64_t offset, bool de
   return step;
 }
 
-/* Puts a step below those that the program has, of which the lowest is at bit *above. */
+/* Adds a step below the steps of the program, the lowest of which begins at bit *above. */
 static inline void add_step(records_program *program, recsort_key_step step, uint32_t *above)
 {
   step.key = program->step_count;
