@@ -19,7 +19,7 @@ namespace standin
 {
 
 using graph = std::vector<std::function<cudaError_t()>>;
-inline size_t calls; /* of the runtime, other than those that only ask or set what device it is */
+inline size_t calls; /* of the runtime, but for questions about the device and its choice */
 inline int device;
 inline graph *captured; /* null: no stream is being captured */
 

@@ -9,10 +9,6 @@
 namespace call
 {
 
-template <class Key>
-constexpr records::reading reading_of_key = sizeof(Key) == 4 ? records::WORDS_OF_4
-                                                             : records::WORDS_OF_8;
-
 /* Writes the first `head` pairs of the order: finds these alone if they are few, else sorts all. */
 template <class Values, class Key>
 static cudaError_t find_pairs(void *given, size_t &bytes, device_pairs pairs, uint32_t value_bytes,

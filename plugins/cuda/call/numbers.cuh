@@ -3,6 +3,7 @@
 #define RECSORT_CUDA_CALL_NUMBERS_CUH
 
 #include "cuda/call/ground.cuh"
+#include "cuda/records/reading.cuh"
 #include "gpu/records.h"
 
 namespace call
@@ -64,6 +65,11 @@ template <class Key> static records_program program_of_number(bool descending)
   add_step(&program, step_of<Key>(0, descending), &above);
   return program;
 }
+
+/* How kernels load such a record. */
+template <class Key>
+constexpr records::reading reading_of_key = sizeof(Key) == 4 ? records::WORDS_OF_4
+                                                             : records::WORDS_OF_8;
 
 } // namespace call
 

@@ -51,7 +51,6 @@ template <class Values, class Key>
 static cudaError_t sort_tiles(void *given, size_t &bytes, const segments_call &call,
                               const segment_sort::segment_plan &plan)
 {
-  constexpr records::reading how = sizeof(Key) == 4 ? records::WORDS_OF_4 : records::WORDS_OF_8;
   device_segment_sort tiles = tiles_of(call);
   workspace space = {(char *)given, 0};
   pairs_memory memory = {};
@@ -69,7 +68,7 @@ static cudaError_t sort_tiles(void *given, size_t &bytes, const segments_call &c
     add_moved(&tiles, call.pairs.values_in, call.pairs.values_out, call.value_bytes);
   add_moved(&tiles, call.pairs.keys_in, call.pairs.keys_out, sizeof(Key));
   const auto from = records::source_of(&call.program, call.pairs.keys_in, tiles.facts);
-  const device_status status = segment_sort::start_sort<how>(&tiles, plan, from);
+  const device_status status = segment_sort::start_sort<reading_of_key<Key>>(&tiles, plan, from);
   if (status || !ordered) return (cudaError_t)status;
   return (cudaError_t)write_by_order<Key, Values>(values, call.value_bytes, call.pairs.count,
                                                   memory, (const uint32_t *)tiles.order);

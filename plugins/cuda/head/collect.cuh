@@ -13,8 +13,8 @@ struct collect_args {
   workspace to;
 };
 
-/* Reads the records of the chosen groups. Writes those that are not beyond *bound, in any order,
- * and *collected_count.
+/* Reads the records of the chosen groups. Writes the records that are not beyond *bound, in any
+ * order, and *collected_count.
  *
  * The memory limits it: of each row of a group WIDE neighbours are read, and so whole sectors. A
  * block reads one group after the other. A warp takes its places at once, as atomic operations on
