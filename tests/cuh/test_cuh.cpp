@@ -219,6 +219,8 @@ void check_types(size_t count)
   check_type<uint64_t, uint32_t>(count);
   check_type<int64_t, unsigned char>(count);
   check_type<double, double>(count);
+  check_pairs<order::descending, uint32_t, uint32_t>(count, {MIXED, true, false, 7, 0});
+  check_keys<order::ascending, int64_t>(count, {MIXED, false, false, 9, 0});
   check_pairs<order::ascending, uint128, uint32_t>(count, {MIXED, false, true, 5, 120});
   check_pairs<order::descending, int128, uint32_t>(count, {EXTREME, true, false, 0, 0});
   check_keys<order::ascending, int128>(count, {EXTREME, false, false, 60, 9});
