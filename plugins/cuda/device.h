@@ -39,7 +39,9 @@
  *   device_first_lane(bits)           the number of the lowest bit set
  *   device_is_last(count)             true in the last block that calls it; the writes of the
  *                                     others are visible
- *   device_post(at, value)            writes a flag for the host, after all earlier writes
+ *   device_copy_in(at, from)          copies an element to shared memory, some time before
+ *                                     device_await_copies() returns, which waits for the thread's
+ * own device_post(at, value)            writes a flag for the host, after all earlier writes
  *   device_quotient(x, y)             of floats, y at most 2^126; within 2 ulp
  *   device_product(x, y)              the 64-bit product, in one instruction
  *
@@ -140,6 +142,26 @@ static inline unsigned device_overlaps(const void *kernel)
   asked = device;
   overlaps = code.ptxVersion >= 90;
   return overlaps;
+}
+
+template <class Element> DEVICE_INLINE void device_copy_in(Element *at, const Element *from)
+{
+#if __CUDA_ARCH__ >= 800
+  if constexpr (sizeof(Element) == 4 || sizeof(Element) == 8 || sizeof(Element) == 16) {
+    asm volatile(
+        "cp.async.ca.shared.global [%0], [%1], %2;" ::"r"((uint32_t)__cvta_generic_to_shared(at)),
+        "l"(from), "n"(sizeof(Element))
+        : "memory");
+    return;
+  }
+#endif
+  *at = *from;
+}
+DEVICE_INLINE void device_await_copies(void)
+{
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
 }
 
 DEVICE_INLINE uint32_t device_clz32(uint32_t bits)
@@ -315,6 +337,14 @@ static inline device_status device_await(const uint32_t *flag, void *stream)
 #define DEVICE_INLINE static inline
 #define DEVICE_MEMBER inline
 #define DEVICE_APART static
+
+template <class Element> DEVICE_INLINE void device_copy_in(Element *at, const Element *from)
+{
+  *at = *from;
+}
+DEVICE_INLINE void device_await_copies(void)
+{
+}
 
 DEVICE_INLINE uint32_t device_clz32(uint32_t bits)
 {

@@ -65,6 +65,7 @@ LAW = {
                                                        'cuda/sort/sample/block/'],
     'plugins/cuda/sort/sample/dispatch': ['cuda/device.h', 'cuda/sort/sample/'],
     'plugins/cuda/sort/sample/dispatch/sample_sort.cu': ['cuda/algorithms.h'],
+    'plugins/cuda/sort/carry': DEVICE_GROUND + ['cuda/pairs/pairs.cuh', 'cuda/sort/sample/block/shares.cuh'],
     # a folder of sorts
     'plugins/cuda/sort/*': DEVICE_GROUND + ['cuda/algorithms.h', 'gpu/device_sort.h'],
     'plugins/cuda/merge': DEVICE_GROUND + ['cuda/algorithms.h', 'cuda/sort/sample/sample.h', 'cuda/sort/sample/merge_plan.h',
@@ -92,6 +93,10 @@ IN_ORDER = {
         'small_ranks.cuh',  # few pairs
         'order_flags.cuh', 'detect_order.cuh', 'drop_merge.cuh',  # pairs in order, or nearly
         'merge_pieces.cuh',  # sorted runs
+    ],
+    'plugins/cuda/sort/carry': [
+        'plan.h', 'elements.cuh', 'runs.cuh', 'lookup.cuh', 'block_sort.cuh', 'splitters.cuh', 'split.cuh',
+        'sections.cuh', 'sort_parts.cuh', 'carry_sort.cuh',
     ],
 }
 

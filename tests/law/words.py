@@ -18,7 +18,7 @@ WORDS = {
     'piece': ('core/', 'plugins/', 'tools/bench/', 'tools/mpi/', 'tools/recsort/', 'tools/support/'),
     'run': ('core/', 'plugins/', 'tools/bench/', 'tools/mpi/', 'tools/recschema/dwarf/', 'tools/recsort', 'tools/support/'),
     'sample': ('core/', 'plugins/cpu/', 'plugins/cuda/', 'plugins/runs/', 'tools/mpi/'),
-    'section': ('plugins/cuda/sort/sample/', 'tools/recschema/'),
+    'section': ('plugins/cuda/sort/sample/', 'plugins/cuda/sort/carry/', 'tools/recschema/'),
     'segment': ('core/', 'plugins/cuda/call/', 'plugins/cuda/recsort.cuh', 'plugins/cuda/records/', 'plugins/cuda/segments/',
                 'plugins/gpu/', 'tools/'),
     'tile': ('plugins/',),

@@ -5,6 +5,7 @@
 
 #include "cuda/call/ground.cuh"
 #include "cuda/pairs/pairs.cuh"
+#include "cuda/sort/carry/carry_sort.cuh"
 #include "cuda/sort/sample/dispatch/mixed.cuh"
 #include "cuda/sort/sample/dispatch/sort_many.cuh"
 #include "cuda/sort/sample/dispatch/sort_small.cuh"
@@ -140,6 +141,42 @@ static bool are_valid_values(const void *workspace, const Value *values_in, cons
   return !read || (values_out && (values_in || std::is_integral_v<Value>));
 }
 
+/* From so many pairs on, values move along with their keys. */
+#ifndef CARRY_LEAST
+#define CARRY_LEAST (UINT64_C(1) << 20)
+#endif
+template <class Code> constexpr uint64_t least_carried = CARRY_LEAST *(sizeof(Code) == 4 ? 3 : 1);
+
+/* Wider values are gathered by the order. */
+template <class Value> constexpr bool can_carry = sizeof(Value) <= 16;
+template <> inline constexpr bool can_carry<void> = true;
+template <class Value>
+using carried = std::conditional_t<std::is_void_v<Value>, carry::no_value, Value>;
+
+/* Sorts many pairs whose values move along with their keys. Returns false if they are few, or too
+ * many, and then has done nothing. */
+template <class Code, class Value>
+static bool sort_carried(void *given, size_t &bytes, const device_pairs &pairs,
+                         const device_limits &limits, cudaError_t *error)
+{
+  carry_plan plan;
+  if (pairs.count < least_carried<Code> ||
+      !carry_plan_of(&plan, pairs.count, limits.shared_bytes, carry::element_bytes<Code, Value>,
+                     sizeof(Code)))
+    return false;
+  workspace space = {(char *)given, 0};
+  carry::sort_state<Code, Value> sort = {};
+  sort.plan = &plan;
+  sort.memory = carry::divide<Code, Value>(plan, &space);
+  sort.order = carry::key_order_of<Code>(pairs);
+  sort.in = {(Code *)pairs.keys_in, (Value *)pairs.values_in};
+  sort.out = {(Code *)pairs.keys_out, (Value *)pairs.values_out};
+  if (!pairs.keys_out) sort.out.keys = (Code *)space.take(pairs.count * sizeof(Code));
+  sort.multiprocessors = limits.multiprocessors;
+  if (!ends_with(space, given, bytes, error)) *error = (cudaError_t)carry::start(sort);
+  return true;
+}
+
 /* Sorts pairs; writes the first `written`. */
 template <class Values, class Key>
 static cudaError_t sort_pairs(void *given, size_t &bytes, const device_pairs &pairs,
@@ -150,6 +187,10 @@ static cudaError_t sort_pairs(void *given, size_t &bytes, const device_pairs &pa
   device_limits limits;
   cudaError_t error = limits_of_device(&limits);
   if (error) return error;
+  if constexpr (can_carry<typename Values::type>)
+    if (written == pairs.count &&
+        sort_carried<code, carried<typename Values::type>>(given, bytes, pairs, limits, &error))
+      return error;
   const device_job job = job_of(pairs.count, pairs.bits, pairs.key_width, limits, stream);
   constexpr pair_form form = form_of_code<code>;
   const uint64_t extra = sample::choose_sort<pair_of<code>, form>(&job).extra_bytes(&job);

@@ -201,11 +201,13 @@ DEVICE_INLINE void write_values_of(const device_pairs &job, uint64_t first, cons
 
 /* How values are written: not at all, of a type, or of one that the job tells. */
 struct no_values {
+  using type = void;
   DEVICE_MEMBER static void write(const device_pairs &, uint64_t, const uint64_t *)
   {
   }
 };
 template <class Value> struct values_of {
+  using type = Value;
   static constexpr uint32_t bytes = sizeof(Value), aligned = alignof(Value);
   DEVICE_MEMBER static void write(const device_pairs &job, uint64_t first, const uint64_t *order)
   {

@@ -1,0 +1,185 @@
+/* carry_sort.cuh - sorts many keys with values that move along: divides memory and launches the
+ * kernels.
+ *
+ *   choose_splitters   a sample of all keys         splitters of the first level
+ *   split              the caller's arrays          tiles by bucket
+ *   count_sections, list_sections                   sections, and their tiles   (two levels)
+ *   choose_splitters   samples of the sections      their splitters
+ *   split              runs of a section            its tiles by bucket
+ *   list_parts         where buckets begin          parts that fit in shared memory
+ *   sort_parts         runs of a part               the caller's arrays, sorted
+ */
+#ifndef RECSORT_CUDA_CARRY_SORT_CUH
+#define RECSORT_CUDA_CARRY_SORT_CUH
+
+#include "cuda/sort/carry/sort_parts.cuh"
+#include "cuda/sort/carry/splitters.cuh"
+
+namespace carry
+{
+
+/* What a sort has in its workspace. */
+template <class Key, class Value> struct memory_of {
+  element_array<Key, Value> elements;
+  split_tiles tiles[CARRY_MAX_LEVELS];
+  splitter_set<Key> sets[CARRY_MAX_LEVELS];
+  section *sections;
+  tile_begin *begins;
+  uint32_t *befores, *totals, *tile_count, *counts;
+  part_list<Key> list;
+};
+
+/* Takes arrays from `from`, which has take(bytes). */
+template <class Key, class Value, class Space>
+static memory_of<Key, Value> divide(const carry_plan &plan, Space *from)
+{
+  memory_of<Key, Value> memory = {};
+  memory.elements.keys = (Key *)from->take(plan.count * sizeof(Key));
+  if constexpr (has_value<Value>)
+    memory.elements.values = (Value *)from->take(plan.count * sizeof(Value));
+  for (uint32_t level = 0; level < plan.levels; level++) {
+    const uint64_t sections = level ? plan.buckets[0] : 1, buckets = plan.buckets[level];
+    const uint64_t starts = carry_most_tiles(&plan, level) * buckets;
+    memory.tiles[level] = {(uint16_t *)from->take(starts * sizeof(uint16_t)), plan.tile,
+                           (uint32_t)buckets};
+    memory.sets[level] = {
+        (Key *)from->take(sections * buckets * sizeof(Key)),
+        (uint32_t *)from->take(sections * carry_table_words((uint32_t)buckets) * sizeof(uint32_t)),
+        (uint32_t)buckets};
+  }
+  if (plan.levels > 1) {
+    memory.sections = (section *)from->take(plan.buckets[0] * sizeof(section));
+    memory.begins = (tile_begin *)from->take(carry_most_tiles(&plan, 1) * sizeof(tile_begin));
+    memory.befores =
+        (uint32_t *)from->take(plan.buckets[0] * carry_tiles(&plan) * sizeof(uint32_t));
+    memory.totals = (uint32_t *)from->take((plan.buckets[0] + 1) * sizeof(uint32_t));
+    memory.tile_count = memory.totals + plan.buckets[0];
+  }
+  memory.counts = (uint32_t *)from->take(carry_sections(&plan) * plan.buckets[plan.levels - 1] *
+                                         sizeof(uint32_t));
+  memory.list.parts =
+      (sorted_part<Key> *)from->take(carry_most_parts(&plan) * sizeof(sorted_part<Key>));
+  memory.list.hard =
+      (sorted_part<Key> *)from->take(carry_most_parts(&plan) * sizeof(sorted_part<Key>));
+  memory.list.count = (uint32_t *)from->take(2 * sizeof(uint32_t));
+  memory.list.hard_count = memory.list.count + 1;
+  return memory;
+}
+
+template <class Key, class Value> struct sort_state {
+  const carry_plan *plan;
+  memory_of<Key, Value> memory;
+  key_order<Key> order;
+  element_array<Key, Value> in, out;
+  uint32_t multiprocessors;
+};
+
+template <class Key, class Value, bool first>
+static device_status start_choose(const sort_state<Key, Value> &sort)
+{
+  const carry_plan &plan = *sort.plan;
+  const memory_of<Key, Value> &memory = sort.memory;
+  const uint32_t level = first ? 0 : 1;
+  const uint32_t samples = carry_samples(&plan, level);
+  const choose_args<Key> args = {sort.order,
+                                 first ? sort.in.keys : sort.out.keys,
+                                 first ? NULL : memory.sections,
+                                 memory.tiles[0],
+                                 memory.befores,
+                                 samples,
+                                 memory.sets[level],
+                                 memory.list.count};
+  return device_launch(choose_splitters<Key, first>, first ? 1 : plan.buckets[0], plan.sort_block,
+                       (samples + plan.buckets[level]) * sizeof(Key) +
+                           carry_sort_bytes(&plan, samples) + carry_sample_bytes(sizeof(Key)),
+                       sort.order.job.stream, args);
+}
+
+template <class Key, class Value, bool first>
+static device_status start_split(const sort_state<Key, Value> &sort,
+                                 const element_array<Key, Value> &from,
+                                 const element_array<Key, Value> &to)
+{
+  const carry_plan &plan = *sort.plan;
+  const memory_of<Key, Value> &memory = sort.memory;
+  const uint32_t level = first ? 0 : 1;
+  const split_args<Key, Value> args = {sort.order,
+                                       from,
+                                       memory.sets[level],
+                                       memory.tiles[0],
+                                       memory.sections,
+                                       memory.begins,
+                                       memory.tile_count,
+                                       memory.tiles[level],
+                                       to};
+  return device_launch(split<Key, Value, first>, carry_most_tiles(&plan, level), plan.block,
+                       plan.tile * element_bytes<Key, Value> +
+                           carry_split_bytes(&plan, plan.buckets[level], sizeof(Key)) + 16,
+                       sort.order.job.stream, args);
+}
+
+template <class Key, class Value>
+static device_status start_sections(const sort_state<Key, Value> &sort)
+{
+  const carry_plan &plan = *sort.plan;
+  const memory_of<Key, Value> &memory = sort.memory;
+  const sections_args<Key> args = {
+      memory.tiles[0], (uint32_t)plan.count, memory.sets[0].splitters, memory.totals,
+      memory.sections, memory.begins,        memory.tile_count,        memory.befores};
+  const device_status status = device_launch(count_sections<Key>, plan.buckets[0], plan.block, 0,
+                                             sort.order.job.stream, args);
+  return status ? status
+                : device_launch(list_sections<Key>, plan.buckets[0], plan.block, 0,
+                                sort.order.job.stream, args);
+}
+
+template <class Key, class Value>
+static device_status start_parts(const sort_state<Key, Value> &sort)
+{
+  const carry_plan &plan = *sort.plan;
+  const memory_of<Key, Value> &memory = sort.memory;
+  const uint32_t last = plan.levels - 1;
+  const parts_args<Key> args = {
+      memory.tiles[last], (uint32_t)plan.count, memory.sections, (uint32_t)carry_sections(&plan),
+      memory.sets[0],     memory.sets[last],    plan.most,       plan.joined,
+      memory.counts,      memory.list};
+  const uint64_t warps = carry_sections(&plan) * plan.buckets[last];
+  device_status status =
+      device_launch(count_buckets<Key>, plan_blocks(warps, plan.block / WARP_SIZE), plan.block, 0,
+                    sort.order.job.stream, args);
+  if (!status)
+    status = device_launch(list_parts<Key>, carry_sections(&plan), plan.block, 0,
+                           sort.order.job.stream, args);
+  const sort_parts_args<Key, Value> parts = {sort.order,      memory.elements, memory.tiles[last],
+                                             memory.sections, memory.list,     plan.most,
+                                             sort.out};
+  const uint64_t shared =
+      plan.most * element_bytes<Key, Value> + carry_sort_bytes(&plan, plan.most) + 16;
+  if (!status)
+    status = device_launch(sort_parts<Key, Value>, carry_usual_parts(&plan), plan.sort_block,
+                           shared, sort.order.job.stream, parts);
+  if (!status)
+    status = device_launch(sort_hard<Key, Value>, 2 * sort.multiprocessors, plan.sort_block,
+                           shared + carry_sample_bytes(sizeof(Key)), sort.order.job.stream, parts);
+  return status;
+}
+
+/* Sorts the keys and values of sort.in to sort.out, which may be the same. With two levels, tiles
+ * of the first one take the place of what is sorted, until parts are written. */
+template <class Key, class Value> static device_status start(const sort_state<Key, Value> &sort)
+{
+  device_status status = start_choose<Key, Value, true>(sort);
+  if (sort.plan->levels == 1) {
+    if (!status) status = start_split<Key, Value, true>(sort, sort.in, sort.memory.elements);
+  } else {
+    if (!status) status = start_split<Key, Value, true>(sort, sort.in, sort.out);
+    if (!status) status = start_sections(sort);
+    if (!status) status = start_choose<Key, Value, false>(sort);
+    if (!status) status = start_split<Key, Value, false>(sort, sort.out, sort.memory.elements);
+  }
+  return status ? status : start_parts(sort);
+}
+
+} // namespace carry
+
+#endif

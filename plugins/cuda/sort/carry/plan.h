@@ -1,0 +1,159 @@
+/* plan.h - how a carry sort divides a job: pure functions, for the host. */
+#ifndef RECSORT_CUDA_CARRY_PLAN_H
+#define RECSORT_CUDA_CARRY_PLAN_H
+
+#include "cuda/plan.h"
+
+enum {
+  CARRY_BLOCK = 512,        /* the most threads of a block that splits */
+  CARRY_SORT_BLOCK = 1024,  /* of one that sorts */
+  CARRY_SPLIT_ITEMS = 16,   /* the most elements of a thread that splits a tile */
+  CARRY_SORT_ITEMS = 8,     /* of one that sorts */
+  CARRY_MOST_BUCKETS = 512, /* of a section */
+  CARRY_SAMPLES = 8,        /* the fewest of each bucket */
+  CARRY_CELLS = 64,         /* equal parts of the splitters' range in a lookup table */
+  CARRY_TABLE = 8,          /* the most entries of these for each bucket, and one for each cell */
+  CARRY_BINS = 6,           /* bins for each thread that sorts; even */
+  CARRY_MAX_LEVELS = 2
+};
+
+typedef struct carry_plan {
+  uint64_t count;
+  uint32_t block;      /* threads that split: a multiple of a warp */
+  uint32_t tile;       /* elements that a block splits: a multiple of `block` */
+  uint32_t sort_block; /* threads that sort: a multiple of a warp */
+  uint32_t most;       /* elements that a block sorts: a multiple of `sort_block` */
+  uint32_t joined;  /* buckets are sorted together as long as their first `joined` elements reach */
+  uint32_t samples; /* the most of a section */
+  uint32_t levels;
+  uint32_t buckets[CARRY_MAX_LEVELS]; /* of a section; a multiple of 2 */
+} carry_plan;
+
+/* A lookup table: a word for each cell, two more, and entries of 16 bits; see lookup.cuh. */
+RECSORT_HD static inline uint32_t carry_table_words(uint32_t buckets)
+{
+  return CARRY_CELLS + 2 + (CARRY_CELLS + CARRY_TABLE * buckets) / 2;
+}
+
+/* Bytes of shared memory behind elements: for what a block that splits a tile has there besides. */
+static inline uint64_t carry_split_bytes(const carry_plan *plan, uint32_t buckets, uint32_t code)
+{
+  const uint64_t order = plan->tile * sizeof(uint16_t);
+  const uint64_t counts = plan->block / WARP_SIZE * buckets * sizeof(uint16_t);
+  const uint64_t runs = (plan->tile + plan->block) * sizeof(uint32_t);
+  const uint64_t heads = plan->tile / WARP_SIZE * (sizeof(uint32_t) + sizeof(uint16_t));
+  return plan_max(order + counts, runs) + heads + 16 + buckets * code +
+         carry_table_words(buckets) * sizeof(uint32_t);
+}
+
+/* The same for one that sorts `most` elements. */
+static inline uint64_t carry_sort_bytes(const carry_plan *plan, uint32_t most)
+{
+  const uint64_t words = (most + 8) * sizeof(uint32_t); /* these and bins, or runs */
+  const uint64_t bins = CARRY_BINS * plan->sort_block * sizeof(uint16_t);
+  return words + bins + most / WARP_SIZE * 2 * sizeof(uint32_t);
+}
+
+/* What it has there besides if it sorts by a sample. */
+static inline uint64_t carry_sample_bytes(uint32_t code)
+{
+  enum { CELLS = 256 };
+  return CELLS * code + (2 * CELLS + 2) * sizeof(uint32_t);
+}
+
+static inline uint64_t carry_tiles(const carry_plan *plan)
+{
+  return plan_blocks(plan->count, plan->tile);
+}
+
+/* The most tiles of all sections together on a level. */
+static inline uint64_t carry_most_tiles(const carry_plan *plan, uint32_t level)
+{
+  return carry_tiles(plan) + (level ? plan->buckets[0] : 0);
+}
+
+/* The sections of the last level. */
+static inline uint64_t carry_sections(const carry_plan *plan)
+{
+  return plan->levels == 1 ? 1 : plan->buckets[0];
+}
+
+/* The sample of a section: more on the first of two levels, as its errors add to those of the
+ * second, and more for large buckets, of which few fit in a part. */
+static inline uint32_t carry_samples(const carry_plan *plan, uint32_t level)
+{
+  const uint64_t all = carry_sections(plan) * plan->buckets[plan->levels - 1];
+  const bool more = level + 1 < plan->levels || plan->count / all > plan->most / 8;
+  return (uint32_t)plan_min(plan->samples,
+                            plan->buckets[level] * (uint64_t)CARRY_SAMPLES * (more ? 2 : 1));
+}
+
+/* The parts that blocks sort, as expected and at most. */
+static inline uint64_t carry_usual_parts(const carry_plan *plan)
+{
+  return plan->count / plan->joined + carry_sections(plan);
+}
+
+static inline uint64_t carry_most_parts(const carry_plan *plan)
+{
+  return carry_usual_parts(plan) + 3 * (plan->count / plan->most) + 1;
+}
+
+/* Sizes that suit `shared` bytes of shared memory for each block, of a multiprocessor that has as
+ * much for all of its blocks; false if there is too little. */
+static inline bool carry_set_sizes(carry_plan *plan, uint64_t shared, uint32_t element,
+                                   uint32_t code, uint32_t buckets)
+{
+  enum { LARGE = 200 << 10, TWO_BLOCKS = 113 << 10, STATIC = 1 << 10, MOST = 1 << 13 };
+  const uint64_t room = (shared >= LARGE ? TWO_BLOCKS : shared) - STATIC;
+  plan->tile = plan->block * CARRY_SPLIT_ITEMS;
+  while (plan->tile > plan->block &&
+         plan->tile * element + carry_split_bytes(plan, buckets, code) > room)
+    plan->tile -= plan->block;
+  plan->most = (uint32_t)plan_min(plan->sort_block * CARRY_SORT_ITEMS, MOST);
+  plan->samples = plan->most;
+  while (plan->most > plan->sort_block &&
+         plan->most * element + carry_sort_bytes(plan, plan->most) + carry_sample_bytes(code) >
+             room)
+    plan->most -= plan->sort_block;
+  while (plan->samples > plan->sort_block && (plan->samples + buckets) * code +
+                                                     carry_sort_bytes(plan, plan->samples) +
+                                                     carry_sample_bytes(code) >
+                                                 room)
+    plan->samples -= plan->sort_block;
+  return plan->tile * element + carry_split_bytes(plan, buckets, code) <= room &&
+         plan->most * element + carry_sort_bytes(plan, plan->most) <= room &&
+         (plan->samples + buckets) * code + carry_sort_bytes(plan, plan->samples) <= room;
+}
+
+/* Plans a sort of `count` elements of so many bytes, whose keys have `code` bytes. False if it is
+ * not for this sort. */
+static inline bool carry_plan_of(carry_plan *plan, uint64_t count, uint64_t shared,
+                                 uint32_t element, uint32_t code)
+{
+  enum { PARTS = 8, LEAST = 2 }; /* buckets of a part that is sorted, on average */
+  const carry_plan none = {0};
+  *plan = none;
+  plan->count = count;
+  plan->block = CARRY_BLOCK;
+  plan->sort_block = CARRY_SORT_BLOCK;
+  plan->most = (uint32_t)plan_min(plan->sort_block * CARRY_SORT_ITEMS, 1 << 13);
+  const uint64_t buckets = plan_blocks(count, plan->most / PARTS);
+  plan->levels = 1;
+  plan->buckets[0] = (uint32_t)plan_clamp((buckets + 1) / 2 * 2, LEAST, CARRY_MOST_BUCKETS);
+  if (count > (uint64_t)CARRY_MOST_BUCKETS * (plan->most / 4)) {
+    uint32_t root = LEAST;
+    while ((uint64_t)root * root < buckets && root < CARRY_MOST_BUCKETS)
+      root += 2;
+    plan->levels = 2;
+    plan->buckets[0] = root;
+    plan->buckets[1] =
+        (uint32_t)plan_clamp((buckets / root + 1) / 2 * 2, LEAST, CARRY_MOST_BUCKETS);
+  }
+  if (!carry_set_sizes(plan, shared, element, code, plan->buckets[plan->levels - 1])) return false;
+  const uint64_t each = count / carry_sections(plan) / plan->buckets[plan->levels - 1];
+  plan->joined = plan->most - (uint32_t)plan_min(each + each / 4, plan->most / 2);
+  return count <= (uint64_t)CARRY_MOST_BUCKETS * CARRY_MOST_BUCKETS * (plan->most / 4);
+}
+
+#endif

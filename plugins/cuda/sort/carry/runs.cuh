@@ -1,0 +1,136 @@
+/* runs.cuh - the tiles that are split, and how a block gathers part of a bucket from them. A split
+ * tile stays in its place, in the order of buckets; so a bucket is a run in each tile of its
+ * section, and whoever reads it next gathers these runs. */
+#ifndef RECSORT_CUDA_CARRY_RUNS_CUH
+#define RECSORT_CUDA_CARRY_RUNS_CUH
+
+#include "cuda/sort/carry/elements.cuh"
+
+namespace carry
+{
+
+/* A section: elements that are split alike. Its tiles are full, but the last one. */
+struct section {
+  uint32_t begin, count;
+  uint32_t first_tile; /* its number among the tiles of all sections */
+  uint32_t one_key;    /* nonzero: all keys have one code */
+};
+
+/* The split tiles of all sections. starts[(first_tile of the section) * buckets + b * (tiles of the
+ * section) + t] is where bucket b begins in tile t. */
+struct split_tiles {
+  uint16_t *starts;
+  uint32_t tile; /* elements */
+  uint32_t buckets;
+};
+
+/* Those of a section. */
+struct section_tiles {
+  const uint16_t *starts;
+  uint32_t tile, buckets;
+  uint32_t tiles, begin, count;
+};
+
+DEVICE_INLINE section_tiles tiles_of(const split_tiles &all, const section &of)
+{
+  const uint32_t tiles = (uint32_t)plan_blocks(of.count, all.tile);
+  return {all.starts + (uint64_t)of.first_tile * all.buckets,
+          all.tile,
+          all.buckets,
+          tiles,
+          of.begin,
+          of.count};
+}
+
+/* Where bucket b begins in a tile; b may be the number of buckets. */
+DEVICE_INLINE uint32_t bucket_start(section_tiles from, uint32_t b, uint32_t tile)
+{
+  if (b < from.buckets) return from.starts[(uint64_t)b * from.tiles + tile];
+  return (uint32_t)plan_min(from.tile, from.count - tile * from.tile);
+}
+
+/* Part of adjacent buckets [b, end) of a section: from element `skip` of their run in tile `tile`
+ * on, which has more, and their runs in the tiles behind it. */
+struct bucket_part {
+  uint32_t b, end;
+  uint32_t tile, skip;
+  uint32_t count;
+};
+
+/* The runs of a part, in shared memory. A run covers elements of the part; the word of 32 elements
+ * has bits where runs begin within it, and the run that covers its first element. */
+struct run_list {
+  uint32_t *from; /* run r's elements are at from[r] + their number in the part, modulo 2^32 */
+  uint32_t *heads;
+  uint16_t *firsts;
+};
+
+DEVICE_INLINE run_list run_list_at(uint32_t *from, void *heads, uint32_t most)
+{
+  return {from, (uint32_t *)heads, (uint16_t *)((uint32_t *)heads + most / WARP_SIZE)};
+}
+
+DEVICE_INLINE void add_run(run_list list, uint32_t run, uint32_t at, uint32_t end, uint32_t from)
+{
+  list.from[run] = from - at;
+  if (at % WARP_SIZE) device_or32(&list.heads[at / WARP_SIZE], 1u << at % WARP_SIZE);
+  DEVICE_ROLLED
+  for (uint32_t word = (at + WARP_SIZE - 1) / WARP_SIZE; word * WARP_SIZE < end; word++)
+    list.firsts[word] = (uint16_t)run;
+}
+
+/* Lists the runs of a part: each of up to 256 threads looks into one tile at a time. By all threads
+ * of the block; ends with a barrier. */
+DEVICE_INLINE void list_runs(section_tiles from, bucket_part part, run_list list)
+{
+  enum { TILES = 256, LENGTH_BITS = 22 }; /* the lengths of so many runs add up to less */
+  const uint32_t step = blockDim.x < TILES ? blockDim.x : TILES;
+  uint32_t before = 0, runs = 0;
+  for (uint32_t word = threadIdx.x; word * WARP_SIZE < part.count; word += blockDim.x)
+    list.heads[word] = 0;
+  for (uint32_t first = part.tile; before < part.count; first += step) {
+    const uint32_t tile = first + threadIdx.x;
+    uint32_t start = 0, length = 0, all;
+    if (threadIdx.x < step && tile < from.tiles) {
+      start = bucket_start(from, part.b, tile);
+      length = bucket_start(from, part.end, tile) - start;
+      if (tile == part.tile) {
+        start += part.skip;
+        length -= part.skip;
+      }
+    }
+    const uint32_t packed =
+        sample::block_before_all(length | (uint32_t)(length > 0) << LENGTH_BITS, &all);
+    const uint32_t at = before + (packed & ((1u << LENGTH_BITS) - 1));
+    if (length > 0 && at < part.count)
+      add_run(list, runs + (packed >> LENGTH_BITS), at, (uint32_t)plan_min(at + length, part.count),
+              from.begin + tile * from.tile + start);
+    before += all & ((1u << LENGTH_BITS) - 1);
+    runs += all >> LENGTH_BITS;
+    __syncthreads();
+  }
+}
+
+/* Advances a part by the elements that it has. */
+DEVICE_INLINE void go_on(section_tiles from, bucket_part *part)
+{
+  for (uint32_t left = part->count + part->skip;;) {
+    const uint32_t length =
+        bucket_start(from, part->end, part->tile) - bucket_start(from, part->b, part->tile);
+    part->skip = left;
+    if (left < length || part->tile + 1 == from.tiles) return;
+    left -= length;
+    part->tile++;
+  }
+}
+
+/* Where element j of the part is. */
+DEVICE_INLINE uint32_t run_element(run_list list, uint32_t j)
+{
+  const uint32_t lane = j % WARP_SIZE, heads = list.heads[j / WARP_SIZE] & ((2u << lane) - 1);
+  return list.from[list.firsts[j / WARP_SIZE] + device_popc(heads)] + j;
+}
+
+} // namespace carry
+
+#endif

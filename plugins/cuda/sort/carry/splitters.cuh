@@ -1,0 +1,168 @@
+/* splitters.cuh - chooses the splitters of sections: every k-th code of a sorted sample. If several
+ * of these are alike, the second and the others become the next greater code, so that all equal
+ * keys are a bucket of their own: it needs no sort, as splitting keeps their order. */
+#ifndef RECSORT_CUDA_CARRY_SPLITTERS_CUH
+#define RECSORT_CUDA_CARRY_SPLITTERS_CUH
+
+#include "cuda/sort/carry/block_sort.cuh"
+#include "cuda/sort/carry/lookup.cuh"
+#include "cuda/sort/carry/runs.cuh"
+
+namespace carry
+{
+
+template <class Key> struct choose_args {
+  static constexpr uint32_t max_threads = CARRY_SORT_BLOCK;
+  /* reads */
+  key_order<Key> order;
+  const Key *keys;
+  const section *sections;
+  split_tiles tiles; /* of the level before, in which a section is a bucket; unused if first */
+  const uint32_t *befores; /* likewise: elements of the section before each tile */
+  uint32_t samples;
+  /* writes */
+  splitter_set<Key> set;
+  uint32_t *parts; /* set to 0, for the kernels that follow: the numbers of parts */
+};
+
+/* The number of the section's element of sample i: anywhere in an equal part of the section. */
+DEVICE_INLINE uint32_t sample_place(uint32_t i, uint32_t samples, uint32_t count)
+{
+  const uint64_t begin = (uint64_t)count * i / samples, end = (uint64_t)count * (i + 1) / samples;
+  uint32_t mixed = (i + 1) * 0x9e3779b9u;
+  mixed = (mixed ^ mixed >> 15) * 0x85ebca6bu;
+  mixed ^= mixed >> 13;
+  return (uint32_t)(begin + ((uint64_t)mixed * (end - begin) >> 32));
+}
+
+/* Element `place` of section s is in the last tile before which there are not more. */
+template <class Key>
+DEVICE_INLINE uint32_t find_element(const choose_args<Key> &args, uint32_t s, uint32_t place)
+{
+  const section_tiles from = tiles_of(args.tiles, {0, args.order.count(), 0, 0});
+  const uint32_t *const befores = args.befores + (uint64_t)s * from.tiles;
+  uint32_t low = 0, count = from.tiles;
+  while (count > 1) {
+    const uint32_t half = count / 2;
+    if (befores[low + half] <= place) low += half;
+    count -= half;
+  }
+  return low * from.tile + bucket_start(from, s, low) + place - befores[low];
+}
+
+/* Candidate i for a splitter is after i + 1 of `buckets` equal parts of the sample. */
+template <class Key>
+DEVICE_INLINE Key candidate(const Key *codes, sort_storage by, bool mixed, uint32_t samples,
+                            uint32_t buckets, uint32_t i)
+{
+  const uint32_t j = (uint32_t)((uint64_t)(i + 1) * samples / buckets);
+  return codes[mixed ? element_at(by, j) : j];
+}
+
+/* How many bits of a distance tell the entry in a cell of so many splitters. */
+DEVICE_INLINE uint32_t entry_bits(uint32_t splitters, uint32_t shift)
+{
+  enum { MORE = 2 }; /* 4 to 8 entries for each splitter */
+  if (!splitters) return 0;
+  return (uint32_t)plan_min(WARP_SIZE - device_clz32(splitters) + MORE, shift);
+}
+
+/* Writes a section's table: each thread fills the entries between the ones of two neighbouring
+ * splitters. By all threads of the block. */
+template <class Key>
+DEVICE_INLINE void write_table(const Key *splitters, uint32_t buckets, uint32_t *table)
+{
+  DEVICE_SHARED_ARRAY(uint32_t, counts, CARRY_CELLS); /* splitters in each cell */
+  DEVICE_SHARED_ARRAY(uint32_t, cells, CARRY_CELLS);
+  DEVICE_SHARED_ARRAY(uint32_t, most, 1);
+  const Key least = splitters[0], range = (Key)(splitters[buckets - 2] - least);
+  const uint32_t bits = range ? 8 * sizeof(Key) - leading_zeros(range) : 0, cell_bits = 6;
+  const uint32_t shift = bits > cell_bits ? bits - cell_bits : 0, t = threadIdx.x;
+  static_assert(CARRY_CELLS == 64, "the bits of a cell's number");
+  for (uint32_t i = t; i < CARRY_CELLS; i += blockDim.x)
+    counts[i] = 0;
+  if (t == 0) *most = 0;
+  __syncthreads();
+  for (uint32_t i = t; i + 1 < buckets; i += blockDim.x)
+    device_add32(&counts[(uint32_t)((Key)(splitters[i] - least) >> shift)], 1);
+  __syncthreads();
+  const uint32_t some =
+      t < CARRY_CELLS ? entry_bits(counts[t], shift) : 0; /* a block has 64 threads */
+  uint32_t entries;
+  const uint32_t before = sample::block_before_all(t < CARRY_CELLS ? 1u << some : 0, &entries);
+  if (t < CARRY_CELLS) cells[t] = (before - (t << some)) << 16 | (shift - some);
+  __syncthreads();
+  const auto entry_at = [&](uint32_t i) {
+    const Key distance = (Key)(splitters[i] - least);
+    const uint32_t cell = cells[(uint32_t)(distance >> shift)];
+    return ((uint32_t)(distance >> (cell & 0xffff)) + (cell >> 16)) & 0xffff;
+  };
+  uint32_t mine = 0;
+  uint16_t *const befores = (uint16_t *)(table + CARRY_CELLS + 2);
+  for (uint32_t i = t; i < buckets; i += blockDim.x) {
+    const uint32_t end = i + 1 < buckets ? entry_at(i) : entries - 1;
+    uint32_t entry = i ? entry_at(i - 1) + 1 : 0, alike = 1;
+    if (entry > end || i + 1 == buckets) alike = 0; /* not the first of its entry */
+    for (; entry <= end; entry++)
+      befores[entry] = (uint16_t)i;
+    while (alike && i + alike + 1 < buckets && entry_at(i + alike) == end)
+      alike++;
+    mine = (uint32_t)plan_max(mine, alike);
+  }
+  mine = device_warp_max(mine);
+  if (t % WARP_SIZE == 0) device_max32(most, mine);
+  for (uint32_t cell = t; cell < CARRY_CELLS; cell += blockDim.x)
+    table[cell] = cells[cell];
+  __syncthreads();
+  if (t > 0) return;
+  table[CARRY_CELLS] = shift;
+  table[CARRY_CELLS + 1] = WARP_SIZE - device_clz32(*most);
+}
+
+/* Reads a sample of each section, and sorts it in shared memory. Writes the section's splitters and
+ * its table. `first`: there is one section, all keys of the caller; else the sections are the
+ * buckets of the level before. Its loads, one after the other, take most of the time, so each
+ * thread has several on their way. */
+template <class Key, bool first>
+__global__ void __launch_bounds__(CARRY_SORT_BLOCK)
+    choose_splitters(const __grid_constant__ choose_args<Key> args)
+{
+  DEVICE_SHARED(Key, codes);
+  const uint32_t s = blockIdx.x, buckets = args.set.buckets;
+  device_await_before();
+  if (first && threadIdx.x == 0) args.parts[0] = args.parts[1] = 0;
+  const section of = args.sections ? args.sections[s] : section{0, args.order.count(), 0, 0};
+  if (of.count == 0 || of.one_key) return;
+  const uint32_t samples = (uint32_t)plan_min(args.samples, of.count);
+  uint32_t *const words = (uint32_t *)(codes + args.samples);
+  const sort_storage by = {words, words + args.samples + GROUP};
+  Key *const splitters = (Key *)(by.bins + CARRY_BINS / 2 * blockDim.x);
+  DEVICE_UNROLL
+  for (uint32_t t = 0; t < CARRY_SORT_ITEMS; t++) {
+    const uint32_t i = t * blockDim.x + threadIdx.x;
+    if (i >= samples) break;
+    const uint32_t place = sample_place(i, samples, of.count);
+    codes[i] = args.order.code(args.keys[first ? place : find_element(args, s, place)]);
+  }
+  __syncthreads();
+  const auto code_at = [=](uint32_t i) { return codes[i]; };
+  const code_range<Key> range = range_of_codes<Key>(samples, code_at);
+  sort_result sorted = sort_by_bins<Key>(by, samples, range, code_at);
+  if (sorted == CROWDED) {
+    const code_sample<Key> sample = code_sample_at<Key>(splitters + buckets);
+    sorted = sort_by_sample<Key>(by, samples, range, sample, code_at);
+  }
+  const bool mixed = sorted != ALIKE;
+  for (uint32_t i = threadIdx.x; i + 1 < buckets; i += blockDim.x) {
+    const Key code = candidate(codes, by, mixed, samples, buckets, i);
+    const bool again = i > 0 && candidate(codes, by, mixed, samples, buckets, i - 1) == code;
+    splitters[i] = (Key)(code + (again && (Key)(code + 1) != 0));
+    args.set.splitters[(uint64_t)s * buckets + i] = splitters[i];
+  }
+  __syncthreads();
+  write_table(splitters, buckets, args.set.tables + (uint64_t)s * carry_table_words(buckets));
+}
+
+} // namespace carry
+
+#endif

@@ -1,0 +1,241 @@
+/* The sort of recsort.cuh that moves values along with their keys, in small: blocks, tiles and
+ * buckets of many sizes, one level and two, against a sort of the C++ library, byte by byte. */
+#include <recsort.cuh>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+#include "support/random.h"
+
+namespace
+{
+
+using namespace recsort_kernels;
+using namespace recsort_kernels::carry;
+
+uint64_t state = 39;
+unsigned long checks;
+
+/* Memory for a sort, poisoned. */
+struct arrays {
+  std::vector<void *> all;
+
+  void *take(uint64_t bytes)
+  {
+    enum { ALIGNMENT = 256 };
+    const size_t size = (size_t)(bytes / ALIGNMENT + 1) * ALIGNMENT;
+    void *const memory = std::aligned_alloc(ALIGNMENT, size);
+    if (!memory) std::exit(1);
+    std::memset(memory, 0xaa, size);
+    all.push_back(memory);
+    return memory;
+  }
+  ~arrays()
+  {
+    for (void *memory : all)
+      std::free(memory);
+  }
+};
+
+enum contents {
+  RANDOM,
+  FEW,
+  ALIKE,
+  ASCENDING,
+  DESCENDING,
+  SAW,
+  SHORT,       /* of all lengths */
+  MOSTLY_LAST, /* nine in ten are one of the three greatest */
+  MOSTLY_ZERO,
+  NARROW,
+  STEPS,   /* nearly in order, with repeats */
+  FLOATS,  /* with zeros of both signs and NaNs */
+  REPEATS, /* of a few hundred keys that lie far apart */
+  PACKED,  /* a few upper halves, with lower halves in a small range */
+  CONTENTS
+};
+
+uint32_t float_bits(uint64_t random)
+{
+  float number = (float)(random >> 40) * (random & 1 ? 1e-3f : -1e-3f);
+  uint32_t bits;
+  if (random % 50 == 0) number = random & 2 ? 0.0f : -0.0f;
+  std::memcpy(&bits, &number, sizeof bits);
+  return random % 77 == 0 ? 0x7fc00000 | (uint32_t)(random >> 20 & 0xffff) : bits;
+}
+
+template <class Key> Key key_of(contents how, uint64_t i, uint64_t count)
+{
+  const unsigned width = 8 * sizeof(Key);
+  const uint64_t random = next_random(&state);
+  Key key = (Key)random;
+  if (width > 64) key = (Key)((Key)(key << (width / 2)) | (Key)next_random(&state));
+  switch (how) {
+  case FEW:
+    return (Key)(random % 7);
+  case ALIKE:
+    return (Key)5;
+  case ASCENDING:
+    return (Key)i;
+  case DESCENDING:
+    return (Key)(count - i);
+  case SAW:
+    return (Key)((Key)(i % 97) << (width - 8));
+  case SHORT:
+    return (Key)(key >> random % width);
+  case MOSTLY_LAST:
+    return random % 10 ? (Key)(~(Key)0 - random % 3) : key;
+  case MOSTLY_ZERO:
+    return random % 16 ? 0 : key;
+  case NARROW:
+    return (Key)(1000 + random % 200);
+  case STEPS:
+    return i % 1000 < 990 ? (Key)(i / 50) : key;
+  case FLOATS:
+    return (Key)((Key)float_bits(random) << (width - 32));
+  case REPEATS:
+    return (Key)((Key)(random % 300) * (Key)0x0100000001000001);
+  case PACKED:
+    return (Key)((Key)(random % 9) << (width / 2) | (Key)(5000 + (random >> 32) % 1000));
+  default:
+    return key;
+  }
+}
+
+carry_plan some_plan(uint64_t count)
+{
+  carry_plan plan = {};
+  plan.count = count;
+  plan.block = random_below(&state, 2) ? 64 : 32;
+  plan.tile = plan.block * (uint32_t)(1 + random_below(&state, CARRY_SPLIT_ITEMS));
+  plan.sort_block = random_below(&state, 2) ? 64 : 128;
+  plan.most = plan.sort_block * CARRY_SORT_ITEMS;
+  plan.samples = plan.most;
+  plan.joined = plan.most / (uint32_t)(1 + random_below(&state, 3));
+  plan.levels = 1 + (uint32_t)random_below(&state, 2);
+  for (uint32_t &buckets : plan.buckets)
+    buckets = 2 + 2 * (uint32_t)random_below(&state, 20);
+  return plan;
+}
+
+template <class Key, class Value> void check(const char *what, contents how, uint64_t count)
+{
+  const carry_plan plan = some_plan(count);
+  const bool in_place = random_below(&state, 2), numbered = random_below(&state, 2);
+  device_pairs job = {};
+  arrays space;
+  std::vector<Key> keys(count), sorted(count);
+  std::vector<Value> values(count), moved(count);
+  std::vector<uint32_t> order(count);
+  for (uint64_t i = 0; i < count; i++)
+    keys[i] = key_of<Key>(how, i, count);
+  if constexpr (has_value<Value>)
+    for (uint64_t i = 0; i < count; i++)
+      values[i] = (Value)i;
+  job.count = count;
+  job.kind = sizeof(Key) < 16 && random_below(&state, 2) ? RECSORT_KEY_FLOAT
+             : random_below(&state, 2)                   ? RECSORT_KEY_SIGNED
+                                                         : RECSORT_KEY_UNSIGNED;
+  job.flags = random_below(&state, 2) ? RECSORT_KEY_DESCENDING : 0;
+  job.key_width = job.bits = 8 * sizeof(Key);
+  if (how == RANDOM && random_below(&state, 3) == 0) {
+    job.first_bit = (uint32_t)random_below(&state, 9);
+    job.bits = 1 + (uint32_t)random_below(&state, job.key_width - job.first_bit);
+  }
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    const auto code = [&](Key key) {
+      return (Key)((pairs::code_of(job, key) & pairs::compared_mask<Key>(job)) >> job.first_bit);
+    };
+    return code(keys[a]) < code(keys[b]);
+  });
+  std::vector<Key> in = keys;
+  if (in_place) {
+    sorted = keys;
+    moved = values;
+  }
+  sort_state<Key, Value> sort = {};
+  sort.plan = &plan;
+  sort.memory = divide<Key, Value>(plan, &space);
+  sort.order = key_order_of<Key>(job);
+  sort.multiprocessors = 3;
+  sort.in = {in_place ? sorted.data() : in.data(), NULL};
+  sort.out = {sorted.data(), moved.data()};
+  if (in_place || !numbered) sort.in.values = in_place ? moved.data() : values.data();
+  bool right = start(sort) == 0;
+  for (uint64_t i = 0; i < count && right; i++) {
+    right = std::memcmp(&sorted[i], &keys[order[i]], sizeof(Key)) == 0;
+    if constexpr (has_value<Value>) right = right && moved[i] == (Value)order[i];
+  }
+  checks++;
+  if (right) return;
+  std::printf(
+      "%s, contents %d, %llu elements: block %u, tile %u, most %u, levels %u, buckets %u %u\n",
+      what, how, (unsigned long long)count, plan.block, plan.tile, plan.most, plan.levels,
+      plan.buckets[0], plan.buckets[1]);
+  std::exit(1);
+}
+
+template <class Key, class Value> void check_all(const char *what)
+{
+  enum { ROUNDS = 4, FEWEST = 300, MOST = 12000 };
+  for (unsigned round = 0; round < ROUNDS; round++)
+    for (int how = 0; how < CONTENTS; how++)
+      check<Key, Value>(what, (contents)how,
+                        1 + random_below(&state, random_below(&state, 4) ? MOST : FEWEST));
+}
+
+/* Sizes that fit in shared memory, for devices and elements of all kinds. */
+void check_plans()
+{
+  for (uint64_t shared : {48 << 10, 64 << 10, 99 << 10, 163 << 10, 227 << 10})
+    for (uint32_t code : {4, 8, 16})
+      for (uint32_t value : {0, 1, 4, 8, 16})
+        for (uint64_t count = 1; count < UINT64_C(1) << 34; count *= 3) {
+          carry_plan plan;
+          checks++;
+          if (!carry_plan_of(&plan, count, shared, code + value, code)) continue;
+          const uint64_t parts = carry_most_parts(&plan);
+          if (plan.tile % plan.block == 0 && plan.tile >= plan.block &&
+              plan.most % plan.sort_block == 0 && plan.tile <= UINT16_MAX &&
+              plan.buckets[0] % 2 == 0 && plan.joined <= plan.most && plan.joined > 0 &&
+              parts > count / plan.most &&
+              plan.most * (code + value) + carry_sort_bytes(&plan, plan.most) < shared)
+            continue;
+          std::printf("plan of %llu elements of %u and %u bytes\n", (unsigned long long)count, code,
+                      value);
+          std::exit(1);
+        }
+}
+
+} // namespace
+
+/* Fails unless sorts take a path that is rare on a device. */
+void check_path(const char *name)
+{
+  emulator_count_path(name);
+  check_all<uint64_t, uint32_t>(name);
+  check_all<uint32_t, no_value>(name);
+  if (emulator_path_count() > 0) return;
+  std::printf("no sort took the path %s\n", name);
+  std::exit(1);
+}
+
+int main()
+{
+  check_plans();
+  for (const char *path : {"carry_exactly", "carry_oversized", "carry_sample", "carry_ties"})
+    check_path(path);
+  check_all<uint32_t, uint32_t>("u32 + u32");
+  check_all<uint32_t, no_value>("u32");
+  check_all<uint64_t, uint32_t>("u64 + u32");
+  check_all<uint64_t, no_value>("u64");
+  check_all<device_uint128, uint64_t>("u128 + u64");
+  check_all<uint32_t, unsigned char>("u32 + u8");
+  std::printf("%lu checks\n", checks);
+  return 0;
+}
