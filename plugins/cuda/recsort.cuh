@@ -10,6 +10,7 @@
  *   sort_records           structs, by some of their members
  *   segmented_sort_pairs   many arrays of keys with values, each by itself
  *   top                    the first few of the order
+ *   segmented_top          the first few of each of many arrays
  *   merge                  sorted runs of keys with values
  *
  * These hold for every function:
@@ -48,6 +49,7 @@
 #include "cuda/call/merge.cuh"
 #include "cuda/call/pairs.cuh"
 #include "cuda/call/records.cuh"
+#include "cuda/call/segment_heads.cuh"
 #include "cuda/call/segments.cuh"
 
 namespace recsort
@@ -232,6 +234,46 @@ cudaError_t top(void *workspace, size_t &bytes, const Key *keys_in, call::given<
       call::pairs_of(way == order::descending, keys_in, keys_out, values_in, values_out,
                      most ? count : 0, stream, 0, 0),
       sizeof(Value), way == order::descending, most);
+}
+
+/* Writes the first keys of each segment with their values: what segmented_sort_pairs would write
+ * first in it. Each key is read once, and no key is sorted but those that are written.
+ *
+ *   keys_out, values_out   have `most` elements for each segment: those of segment s are from
+ *                          s * most on. If it has fewer than `most`, all of them are written in
+ *                          order, and the elements behind them stay as they were. No output is an
+ *                          input
+ *   most                   at most 1024
+ *
+ * For the greatest: segmented_top<recsort::order::descending>(...). If values_in is null, the value
+ * of a key is its position in keys_in, not in its segment. The time depends on the average length
+ * of segments: it is longer if few of them are much longer than the others. The rest is as in
+ * segmented_sort_pairs.
+ *
+ * Example, the least of each segment, with the offsets 0 2 4:
+ *   recsort::segmented_top(workspace, bytes, keys_in, keys_out, values_in, values_out, count,
+ *                          offsets, 2, 1, stream);
+ *   // keys_out: 1 1   values_out: 20 40
+ */
+template <order way = order::ascending, class Key, class Value, class Offset>
+cudaError_t segmented_top(void *workspace, size_t &bytes, const Key *keys_in,
+                          call::given<Key> *keys_out, const call::given<Value> *values_in,
+                          Value *values_out, size_t count, const Offset *offsets, size_t segments,
+                          size_t most, cudaStream_t stream = nullptr)
+{
+  static_assert(sizeof(Key) <= sizeof(uint64_t), "recsort: keys of top have 4 or 8 bytes");
+  static_assert(std::is_integral_v<Offset> && (sizeof(Offset) == 4 || sizeof(Offset) == 8),
+                "recsort: offsets have 32 or 64 bits");
+  if (!call::are_valid(workspace, keys_in, count, 0, 0) ||
+      !call::are_valid_values<Value>(workspace, values_in, values_out, count) ||
+      segments > (size_t)1 << 31 || most > call::most_of_segments ||
+      (workspace && count && (keys_out == keys_in || values_out == values_in)))
+    return cudaErrorInvalidValue;
+  return call::find_in_segments<Value, Key, way == order::descending>(
+      workspace, bytes,
+      call::pairs_of(way == order::descending, keys_in, keys_out, values_in, values_out, count,
+                     stream, 0, 0),
+      {offsets, segments, 8 * sizeof(Offset), 0}, (uint32_t)most);
 }
 
 /* Merges sorted runs of keys with values: equal keys of an earlier run come first.

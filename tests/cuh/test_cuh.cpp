@@ -505,6 +505,112 @@ void check_tops(size_t count)
   }
 }
 
+/* ---- The top of segments ---- */
+
+enum arrangement { AS_THEY_ARE, ASCENDING, DESCENDING, ARRANGEMENTS };
+
+/* Segments of many lengths: none, one, a few, and one of all that is left at `longest`. */
+template <class Offset> std::vector<Offset> ragged_offsets(size_t count, size_t longest)
+{
+  std::vector<Offset> offsets = {(Offset)std::min<size_t>(count, 3)};
+  while (offsets.back() + longest + 2 < count) {
+    const size_t few = std::min<size_t>(longest, 40);
+    const size_t lengths[] = {0, 1, random_below(&state, few + 1),
+                              random_below(&state, longest + 1), longest};
+    offsets.push_back(offsets.back() + (Offset)lengths[random_below(&state, 5)]);
+  }
+  return offsets;
+}
+
+/* What has to be in an array of `most` elements for each segment, where the others stay. */
+template <class Element, class Offset>
+void expect_tops(const char *what, const std::vector<Element> &from,
+                 const std::vector<uint32_t> &places, const std::vector<Offset> &offsets,
+                 size_t most, const std::vector<Element> &found)
+{
+  checks++;
+  unsigned char stays[sizeof(Element)];
+  std::memset(stays, device_array<Element>::POISON, sizeof stays);
+  for (size_t s = 0; s + 1 < offsets.size(); s++)
+    for (size_t i = 0; i < most; i++) {
+      const bool written = i < (size_t)(offsets[s + 1] - offsets[s]);
+      const void *const wanted = written ? (const void *)&from[places[offsets[s] + i]] : stays;
+      if (std::memcmp(&found[s * most + i], wanted, sizeof(Element)) == 0) continue;
+      std::printf("%s: element %zu of %zu of segment %zu is wrong\n", what, i, most, s);
+      std::exit(1);
+    }
+}
+
+template <order way, class Key, class Value, class Offset>
+void check_segmented_top(const std::vector<Offset> &offsets, size_t count, size_t most,
+                         contents how, arrangement arranged)
+{
+  std::vector<Key> keys = keys_of<Key>(count, how);
+  if (arranged != AS_THEY_ARE)
+    std::stable_sort(keys.begin(), keys.end(), [&](Key a, Key b) {
+      const order by = arranged == ASCENDING ? order::ascending : order::descending;
+      return rank_of(a, by) < rank_of(b, by);
+    });
+  std::vector<Value> values(count);
+  for (Value &value : values)
+    value = value_of<Value>(next_random(&state));
+  const size_t segments = offsets.size() - 1;
+  const device_array<Key> keys_in(keys), keys_out(segments * most);
+  const device_array<Value> values_in(values), values_out(segments * most);
+  const device_array<Offset> bounds(offsets);
+  const device_array<uint32_t> positions(segments * most);
+  run("positions of the tops of segments", [&](void *workspace, size_t &bytes) {
+    return recsort::segmented_top<way>(workspace, bytes, keys_in.data, nullptr, nullptr,
+                                       positions.data, count, bounds.data, segments, most, stream);
+  });
+  run("segmented_top", [&](void *workspace, size_t &bytes) {
+    return recsort::segmented_top<way>(workspace, bytes, keys_in.data, keys_out.data,
+                                       values_in.data, values_out.data, count, bounds.data,
+                                       segments, most, stream);
+  });
+  const std::vector<uint32_t> places = order_of_segments(keys, way, offsets);
+  expect_tops("keys of the tops", keys, places, offsets, most, keys_out.read());
+  expect_tops("values of the tops", values, places, offsets, most, values_out.read());
+  expect_tops("positions of the tops", identity(count), places, offsets, most, positions.read());
+  expect("keys that stay", keys, identity(count), keys_in.read());
+}
+
+template <class Key, class Value, class Offset>
+void check_segmented_tops_of(size_t count, size_t longest, size_t most)
+{
+  const auto offsets = ragged_offsets<Offset>(count, longest);
+  const arrangement arranged = (arrangement)random_below(&state, ARRANGEMENTS);
+  const contents how = (contents)random_below(&state, CONTENTS);
+  check_segmented_top<order::ascending, Key, Value>(offsets, count, most, how, arranged);
+  check_segmented_top<order::descending, Key, Value>(offsets, count, most, MIXED, AS_THEY_ARE);
+}
+
+void check_segmented_tops(size_t count, size_t longest)
+{
+  for (const size_t most : {0u, 1u, 13u, 1024u}) {
+    check_segmented_tops_of<float, uint32_t, uint32_t>(count, longest, most);
+    check_segmented_tops_of<float, fat, uint64_t>(count, longest, most);
+    check_segmented_tops_of<uint32_t, uint64_t, uint32_t>(count, longest, most);
+    check_segmented_tops_of<int32_t, unsigned char, uint64_t>(count, longest, most);
+    check_segmented_tops_of<int64_t, double, uint32_t>(count, longest, most);
+    check_segmented_tops_of<double, uint32_t, uint64_t>(count, longest, most);
+  }
+}
+
+/* All contents of all arrangements, in segments of which a block has several batches. */
+void check_contents_of_tops(size_t count, size_t longest)
+{
+  for (unsigned c = 0; c < CONTENTS; c++)
+    for (unsigned a = 0; a < ARRANGEMENTS; a++) {
+      const auto offsets = ragged_offsets<uint32_t>(count, longest);
+      const size_t most = a == DESCENDING ? 1024 : 100;
+      check_segmented_top<order::ascending, float, uint32_t>(offsets, count, most, (contents)c,
+                                                             (arrangement)a);
+      check_segmented_top<order::ascending, uint64_t, uint32_t>(offsets, count, most, (contents)c,
+                                                                (arrangement)a);
+    }
+}
+
 /* ---- Wrong calls ---- */
 
 void check_errors()
@@ -575,7 +681,11 @@ int main(int argc, char **argv)
     check_merges(count);
     check_tops(count);
     check_all_segments(count);
+    if (count <= 3000) check_segmented_tops(count, count / 9);
   }
+  check_segmented_tops(31, 1);
+  check_segmented_tops(60001, 40000); /* lists overflow, and segments have several parts */
+  check_contents_of_tops(90001, 70000);
   check_overlong();
   if (many) {
     check_types(1000003);
@@ -584,6 +694,9 @@ int main(int argc, char **argv)
       check_merges(count);
       check_tops(count);
       check_all_segments(count);
+      check_segmented_tops(count, count / 7);
+      check_segmented_tops(count, 5000);
+      check_contents_of_tops(count, count / 3);
     }
     check_pairs<order::ascending, float, uint32_t>(1 << 17, {MIXED, true, true, 0, 0});
     check_pairs<order::descending, uint32_t, uint32_t>(5000001, {MIXED, true, true, 0, 0});

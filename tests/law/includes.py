@@ -53,7 +53,7 @@ LAW = {
     'plugins/cuda': [ABI, KEYS, TEAM, HASH, *GROUND, 'gpu/', 'cuda/sort/sample/sample.h', 'cuda/merge/merge.h'],
     'plugins/cuda/recsort.cuh': ['cuda/'],
     'plugins/cuda/call': ['cuda/', 'gpu/records.h', PROGRAM],
-    'plugins/cuda/head': DEVICE_GROUND + ['cuda/records/reading.cuh', 'gpu/device_head.h'],
+    'plugins/cuda/head': DEVICE_GROUND + ['cuda/pairs/pairs.cuh', 'cuda/records/offsets.cuh', 'cuda/records/reading.cuh', 'gpu/device_head.h'],
     'plugins/cuda/pairs': DEVICE_GROUND + [KEYS, 'gpu/device_pairs.h'],
     'plugins/cuda/records': DEVICE_GROUND + [JOB, KEYS, HASH, 'gpu/'],
     'plugins/cuda/segments': DEVICE_GROUND + ['cuda/records/offsets.cuh', 'cuda/records/reading.cuh', 'gpu/device_segments.h', 'gpu/records.h'],

@@ -19,7 +19,7 @@ WORDS = {
     'run': ('core/', 'plugins/', 'tools/bench/', 'tools/mpi/', 'tools/recschema/dwarf/', 'tools/recsort', 'tools/support/'),
     'sample': ('core/', 'plugins/cpu/', 'plugins/cuda/', 'plugins/runs/', 'tools/mpi/'),
     'section': ('plugins/cuda/sort/sample/', 'plugins/cuda/sort/carry/', 'tools/recschema/'),
-    'segment': ('core/', 'plugins/cuda/call/', 'plugins/cuda/recsort.cuh', 'plugins/cuda/records/', 'plugins/cuda/segments/',
+    'segment': ('core/', 'plugins/cuda/call/', 'plugins/cuda/head/segment_heads.cuh', 'plugins/cuda/recsort.cuh', 'plugins/cuda/records/', 'plugins/cuda/segments/',
                 'plugins/gpu/', 'tools/'),
     'tile': ('plugins/',),
 }
