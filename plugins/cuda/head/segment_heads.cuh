@@ -56,13 +56,20 @@ DEVICE_INLINE slice segment_at(const slices_args &args, uint64_t segment)
 
 /* ---- Keys ---- */
 
-/* The same for all keys of a program, so that the compiler knows it. */
+/* That of pairs::code_of. Kind and direction are known to the compiler, and a float takes no
+ * branch: each key is encoded, at the speed of the memory. */
 template <class Code, uint32_t Kind, bool Descending> DEVICE_INLINE Code code_of_key(Code key)
 {
-  device_pairs job = {};
-  job.kind = Kind;
-  job.flags = Descending ? RECSORT_KEY_DESCENDING : 0;
-  return pairs::code_of(job, key);
+  constexpr Code sign = pairs::sign_of<Code>, all = pairs::all_of<Code>;
+  if constexpr (Kind == RECSORT_KEY_FLOAT) {
+    const bool is_nan = (key & (all ^ sign)) > pairs::infinity_of<Code>;
+    if (key == sign) key = 0; /* -0 */
+    const Code negative = (Code)((Code)0 - (key >> (pairs::width_of<Code> - 1)));
+    const Code code = key ^ (negative | sign) ^ (Descending ? all : 0);
+    return is_nan ? all : code;
+  } else {
+    return key ^ (Kind == RECSORT_KEY_SIGNED ? sign : 0) ^ (Descending ? all : 0);
+  }
 }
 
 template <class Code> struct DEVICE_ALIGNED(LOAD_BYTES) key_vector {
@@ -78,6 +85,17 @@ template <class Code> struct read_keys {
   uint32_t valid;
 };
 
+template <class Code>
+DEVICE_INLINE void load_vector(const Code *from, uint32_t v, read_keys<Code> *to)
+{
+  constexpr uint32_t count = read_keys<Code>::VECTOR;
+  const key_vector<Code> loaded = *(const key_vector<Code> *)from;
+  DEVICE_UNROLL
+  for (uint32_t i = 0; i < count; i++)
+    to->keys[v * count + i] = loaded.keys[i];
+  to->valid |= ((1u << count) - 1) << (v * count);
+}
+
 /* Loads those from `first` on, which is aligned for vectors, and may be before the segment. */
 template <class Code>
 DEVICE_INLINE read_keys<Code> load_keys(const slices_args &args, const slice &of, int64_t first)
@@ -86,15 +104,17 @@ DEVICE_INLINE read_keys<Code> load_keys(const slices_args &args, const slice &of
   const Code *const keys = (const Code *)args.job.keys_in;
   const int64_t begin = (int64_t)of.begin, end = (int64_t)of.end;
   read found = {{}, 0};
+  if (first >= begin && first + batch_keys<Code> <= end) { /* most often */
+    DEVICE_UNROLL
+    for (uint32_t v = 0; v < read::VECTORS; v++)
+      load_vector(keys + first + (v * LIST_BLOCK + threadIdx.x) * read::VECTOR, v, &found);
+    return found;
+  }
   DEVICE_UNROLL
   for (uint32_t v = 0; v < read::VECTORS; v++) {
     const int64_t at = first + (int64_t)(v * LIST_BLOCK + threadIdx.x) * read::VECTOR;
     if (at >= begin && at + read::VECTOR <= end) {
-      const key_vector<Code> loaded = *(const key_vector<Code> *)(keys + at);
-      DEVICE_UNROLL
-      for (uint32_t i = 0; i < read::VECTOR; i++)
-        found.keys[v * read::VECTOR + i] = loaded.keys[i];
-      found.valid |= ((1u << read::VECTOR) - 1) << (v * read::VECTOR);
+      load_vector(keys + at, v, &found);
       continue;
     }
     DEVICE_UNROLL
