@@ -33,12 +33,13 @@ struct call_arrays {
   device_array<wide_key> wides;
   device_array<fat_value> fats;
   device_array<call_record> records;
-  device_array<uint32_t> positions, device_offsets;
+  device_array<uint32_t> positions, device_offsets, device_halves;
 
   explicit call_arrays(size_t elements)
       : count(elements), offsets({1, 9, 9, 20, 30}), bounds({0, 10, 10, 25, elements}),
         floats(elements), other_floats(elements), numbers(elements), wides(elements),
-        fats(elements), records(elements), positions(elements), device_offsets(offsets)
+        fats(elements), records(elements), positions(elements), device_offsets(offsets),
+        device_halves({0, (uint32_t)elements / 2, (uint32_t)elements})
   {
   }
 
@@ -116,6 +117,18 @@ static inline std::vector<named_call> calls_on(call_arrays &a)
        [=, &a](void *w, size_t &b) {
          return recsort::top(w, b, a.floats.data, a.floats.data, nullptr, a.positions.data, a.count,
                              a.count / 500 + 1, on);
+       }},
+      {"top of segments",
+       [=, &a](void *w, size_t &b) {
+         return recsort::segmented_top(w, b, a.floats.data, a.other_floats.data, nullptr,
+                                       a.positions.data, a.count, a.device_offsets.data, segments,
+                                       5, on);
+       }},
+      {"top of long segments",
+       [=, &a](void *w, size_t &b) {
+         return recsort::segmented_top<order::descending>(w, b, a.floats.data, a.other_floats.data,
+                                                          nullptr, a.positions.data, a.count,
+                                                          a.device_halves.data, 2, 20, on);
        }},
       {"merge",
        [=, &a](void *w, size_t &b) {

@@ -159,6 +159,9 @@ void check_limits()
   expect("the first of 2^32", 8 * most, [&](size_t count) {
     return recsort::top(nullptr, bytes, keys, keys, values, values, count, 9);
   });
+  expect("the first of 2^32 in segments", 0, [&](size_t count) {
+    return recsort::segmented_top(nullptr, bytes, keys, keys, values, values, count, offsets, 5, 9);
+  });
   expect("a merge of 2^32", (2 * 8 + 8) * most, [&](size_t count) {
     const size_t bounds[] = {0, 5, count};
     return recsort::merge(nullptr, bytes, keys, keys, values, values, bounds, 2);
@@ -169,6 +172,13 @@ void check_limits()
   };
   expect_error("2^31 segments", segmented(most / 2), cudaSuccess);
   expect_error("more segments", segmented(most / 2 + 1), cudaErrorInvalidValue);
+  const auto tops = [&](size_t segments, size_t wanted) {
+    return recsort::segmented_top(nullptr, bytes, keys, keys, values, values, 100, offsets,
+                                  segments, wanted);
+  };
+  expect_error("tops of 2^31 segments", tops(most / 2, 1024), cudaSuccess);
+  expect_error("tops of more segments", tops(most / 2 + 1, 1), cudaErrorInvalidValue);
+  expect_error("1025 of a segment", tops(5, 1025), cudaErrorInvalidValue);
   expect_error("no runs", recsort::merge(nullptr, bytes, keys, keys, values, values, nullptr, 0),
                cudaSuccess);
 }

@@ -655,6 +655,15 @@ void check_errors()
                 cudaErrorInvalidValue);
   expect_status("positions as floats", pairs(in.data, (const float *)nullptr, floats.data),
                 cudaErrorInvalidValue);
+  const auto tops = [&](const uint32_t *keys_in, uint32_t *keys_out, const uint32_t *values_in,
+                        uint32_t *values_out) {
+    return recsort::segmented_top(large.data, enough, keys_in, keys_out, values_in, values_out,
+                                  COUNT, keys_in, 1, 1);
+  };
+  uint32_t *const none = nullptr;
+  expect_status("keys in place", tops(in.data, in.data, none, out.data), cudaErrorInvalidValue);
+  expect_status("values in place", tops(in.data, none, out.data, out.data), cudaErrorInvalidValue);
+  expect_status("no values of tops", tops(in.data, none, none, none), cudaErrorInvalidValue);
   floats.expect_poison();
   out.expect_poison();
   less = 0;
