@@ -695,6 +695,14 @@ int main(int argc, char **argv)
   check_segmented_tops(31, 1);
   check_segmented_tops(60001, 40000); /* lists overflow, and segments have several parts */
   check_contents_of_tops(90001, 70000);
+#ifndef __CUDACC__
+  for (uint64_t seed = 1; seed <= 3; seed++) {
+    emulator_set_order(seed == 1 ? EMULATOR_REVERSE : EMULATOR_SHUFFLED, seed);
+    check_contents_of_tops(40001, 30000);
+    check_segmented_tops(3000, 500);
+  }
+  emulator_set_order(EMULATOR_FORWARD, 0);
+#endif
   check_overlong();
   if (many) {
     check_types(1000003);

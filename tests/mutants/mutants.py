@@ -40,6 +40,7 @@ TESTS = [
     (r'plugins/gpu/.*pairs', [r'^cuda\.pairs$']),
     (r'plugins/gpu/.*shard', [r'^cuda\.shards$']),
     (r'plugins/gpu/', [r'^cuda\.(in_runs|verify|devices|merges)$', r'^cuda\.(resident|pairs|shards)$']),
+    (r'plugins/cuda/(head/(shortlist|segment_heads)|call/segment_heads)', [r'^cuh\.(sorts|calls)$']),
     (r'plugins/cuda/head/', [r'^emulation\.device_head$', r'^cuda\.resident$']),
     (r'plugins/cuda/segments/', [r'^emulation\.segments$', r'^cuda\.resident$']),
     (r'plugins/cuda/pairs/', [r'^emulation\.device_pairs$', r'^cuda\.pairs$']),

@@ -18,6 +18,10 @@
 #include "cuda/pairs/pairs.cuh"
 #include "cuda/records/offsets.cuh"
 
+#ifndef HEAD_MOST_BLOCKS
+#define HEAD_MOST_BLOCKS (1 << 20) /* each goes on to further segments */
+#endif
+
 namespace head
 {
 
@@ -27,7 +31,6 @@ enum {
   JOIN_EACH = 8,
   LIST_BLOCKS = 2, /* on a multiprocessor */
   MOST_PARTS = 32,
-  MOST_GRID = 1 << 20, /* blocks; each goes on to further segments */
   LEAST_SORTED = 64
 };
 
@@ -224,7 +227,6 @@ __global__ void __launch_bounds__(LIST_BLOCK, device_blocks(LIST_BLOCK, LIST_BLO
       write_first<Value>(args, of, &list);
     else
       write_list(args, number, &list);
-    __syncthreads();
   }
 }
 
@@ -261,7 +263,6 @@ __global__ void __launch_bounds__(LIST_BLOCK, device_blocks(LIST_BLOCK, LIST_BLO
       add_batch(&list, batch, list.bound);
     }
     write_first<Value>(args, of, &list);
-    __syncthreads();
   }
 }
 
@@ -296,10 +297,10 @@ static inline device_status start_slices(const slices_args &args)
   const uint64_t slices = args.segments.count * args.parts;
   void *const on = args.job.stream;
   const device_status status =
-      device_launch(read_slices<Code, Kind, Descending, Value>, plan_min(slices, MOST_GRID),
+      device_launch(read_slices<Code, Kind, Descending, Value>, plan_min(slices, HEAD_MOST_BLOCKS),
                     LIST_BLOCK, list_bytes<Code>(), on, args);
   if (status || args.parts == 1) return status;
-  return device_launch(join_slices<Code, Value>, plan_min(args.segments.count, MOST_GRID),
+  return device_launch(join_slices<Code, Value>, plan_min(args.segments.count, HEAD_MOST_BLOCKS),
                        LIST_BLOCK, list_bytes<Code>(), on, args);
 }
 

@@ -68,7 +68,8 @@ template <class Code> static constexpr uint64_t list_bytes()
   return list_room<Code> * (sizeof(Code) + sizeof(uint32_t)) + LIST_BINS * sizeof(uint32_t);
 }
 
-/* An empty list in the dynamic shared memory. By all threads; one barrier. */
+/* An empty list in the dynamic shared memory. What the threads still read of a list that was sorted
+ * or cut before is written only after the barrier. By all threads; one barrier. */
 template <class Code>
 DEVICE_INLINE shortlist<Code> begin_list(void *shared, list_words *words, uint32_t head)
 {
