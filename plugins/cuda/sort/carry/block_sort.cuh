@@ -21,7 +21,8 @@ enum {
   GROUP = 8,                        /* neighbours that a thread puts in order */
   MOST_IN_BIN = 300,                /* words that networks put in order */
   CELLS = 256,                      /* of a sample, one before each code */
-  DIGIT_BITS = 7 /* of a distance: with as many digits, each thread has four counts */
+  SAMPLED_BITS = 18,                /* of a distance that is a place in it */
+  DIGIT_BITS = 6                    /* of such a distance: a thread has two counts of digits */
 };
 
 static_assert(CARRY_SORT_BLOCK * CARRY_SORT_ITEMS <= 1 << NUMBER_BITS, "numbers fit in words");
@@ -150,7 +151,7 @@ template <class Code> struct sampled_scale {
     if (sample.codes[cell] <= code) cell++;
     const Code from = cell ? sample.codes[cell - 1] : least;
     const uint32_t part = (uint32_t)((Code)(code - from) >> sample.shifts[cell]);
-    return cell * ((1u << DISTANCE_BITS) / (CELLS + 1)) + part_of_range(part, sample.factors[cell]);
+    return cell * ((1u << SAMPLED_BITS) / (CELLS + 1)) + part_of_range(part, sample.factors[cell]);
   }
 };
 
@@ -181,7 +182,7 @@ DEVICE_INLINE sampled_scale<Code> sampled_scale_of(code_sample<Code> sample, uin
     const Code width = (Code)((cell < CELLS ? sample.codes[cell] : range.greatest) - from);
     sample.shifts[cell] = shift_to(width, WARP_SIZE);
     sample.factors[cell] =
-        part_factor((1u << DISTANCE_BITS) / (CELLS + 1), (uint32_t)(width >> sample.shifts[cell]));
+        part_factor((1u << SAMPLED_BITS) / (CELLS + 1), (uint32_t)(width >> sample.shifts[cell]));
   }
   __syncthreads();
   return {sample, range.least};
@@ -333,10 +334,10 @@ DEVICE_INLINE void sort_by_digit(sort_storage by, uint32_t count, uint32_t bit)
 {
   const uint32_t warps = blockDim.x / WARP_SIZE, warp = threadIdx.x / WARP_SIZE;
   const uint32_t lane = threadIdx.x % WARP_SIZE, digits = 1u << DIGIT_BITS;
-  uint16_t *const counts = (uint16_t *)by.bins; /* digit by digit, one for each warp */
+  uint32_t *const counts = by.bins; /* digit by digit, one for each warp */
   uint32_t words[CARRY_SORT_ITEMS], places[CARRY_SORT_ITEMS];
-  for (uint32_t i = threadIdx.x; i < warps * digits / 2; i += blockDim.x)
-    by.bins[i] = 0;
+  for (uint32_t i = threadIdx.x; i < warps * digits; i += blockDim.x)
+    counts[i] = 0;
   __syncthreads();
   DEVICE_UNROLL
   for (uint32_t t = 0; t < CARRY_SORT_ITEMS; t++) {
@@ -347,17 +348,15 @@ DEVICE_INLINE void sort_by_digit(sort_storage by, uint32_t count, uint32_t bit)
     const uint32_t before = device_popc(alike & ((1u << lane) - 1));
     const uint32_t there = counts[digit * warps + warp];
     __syncwarp();
-    if (before == 0) counts[digit * warps + warp] = (uint16_t)(there + device_popc(alike));
+    if (before == 0) counts[digit * warps + warp] = there + device_popc(alike);
     __syncwarp();
     places[t] = there + before;
   }
   __syncthreads();
-  const uint32_t low = by.bins[2 * threadIdx.x], high = by.bins[2 * threadIdx.x + 1];
-  const uint32_t ends[3] = {low & 0xffff, (low & 0xffff) + (low >> 16),
-                            (low & 0xffff) + (low >> 16) + (high & 0xffff)};
-  const uint32_t first = sample::block_before(ends[2] + (high >> 16));
-  by.bins[2 * threadIdx.x] = first | (first + ends[0]) << 16;
-  by.bins[2 * threadIdx.x + 1] = (first + ends[1]) | (first + ends[2]) << 16;
+  const uint32_t one = counts[2 * threadIdx.x], two = counts[2 * threadIdx.x + 1];
+  const uint32_t first = sample::block_before(one + two);
+  counts[2 * threadIdx.x] = first;
+  counts[2 * threadIdx.x + 1] = first + one;
   __syncthreads();
   DEVICE_UNROLL
   for (uint32_t t = 0; t < CARRY_SORT_ITEMS; t++) {
@@ -382,7 +381,7 @@ template <class Code, class Code_at>
 DEVICE_INLINE sort_result sort_by_bins(sort_storage by, uint32_t count, code_range<Code> range,
                                        Code_at code_at)
 {
-  uint32_t mine[CARRY_SORT_ITEMS];
+  uint32_t mine[CARRY_SORT_ITEMS] = {};
   if (range.least >= range.greatest) return ALIKE;
   const linear_scale<Code> scale = linear_scale_of(range);
   for (uint32_t i = threadIdx.x; i < CARRY_BINS / 2 * blockDim.x; i += blockDim.x)
@@ -423,7 +422,7 @@ DEVICE_INLINE sort_result sort_by_sample(sort_storage by, uint32_t count, code_r
   for (uint32_t i = threadIdx.x; i < count; i += blockDim.x)
     by.words[i] = scale.distance(code_at(i)) << NUMBER_BITS | i;
   DEVICE_ROLLED
-  for (uint32_t bit = NUMBER_BITS; bit < 32; bit += DIGIT_BITS)
+  for (uint32_t bit = NUMBER_BITS; bit < NUMBER_BITS + SAMPLED_BITS; bit += DIGIT_BITS)
     sort_by_digit(by, count, bit);
   sort_ties(by, count, code_at);
   return SORTED;

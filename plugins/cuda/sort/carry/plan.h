@@ -105,7 +105,7 @@ static inline bool carry_set_sizes(carry_plan *plan, uint64_t shared, uint32_t e
                                    uint32_t code, uint32_t buckets)
 {
   enum { LARGE = 200 << 10, TWO_BLOCKS = 113 << 10, STATIC = 1 << 10, MOST = 1 << 13 };
-  const uint64_t room = (shared >= LARGE ? TWO_BLOCKS : shared) - STATIC;
+  const uint64_t room = (shared >= LARGE ? (uint64_t)TWO_BLOCKS : shared) - STATIC;
   plan->tile = plan->block * CARRY_SPLIT_ITEMS;
   while (plan->tile > plan->block &&
          plan->tile * element + carry_split_bytes(plan, buckets, code) > room)

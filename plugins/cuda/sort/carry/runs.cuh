@@ -84,7 +84,7 @@ DEVICE_INLINE void add_run(run_list list, uint32_t run, uint32_t at, uint32_t en
 DEVICE_INLINE void list_runs(section_tiles from, bucket_part part, run_list list)
 {
   enum { TILES = 256, LENGTH_BITS = 22 }; /* the lengths of so many runs add up to less */
-  const uint32_t step = blockDim.x < TILES ? blockDim.x : TILES;
+  const uint32_t step = (uint32_t)plan_min(blockDim.x, TILES);
   uint32_t before = 0, runs = 0;
   for (uint32_t word = threadIdx.x; word * WARP_SIZE < part.count; word += blockDim.x)
     list.heads[word] = 0;

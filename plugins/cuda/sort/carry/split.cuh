@@ -171,7 +171,7 @@ DEVICE_INLINE bool split_elements(const split_args<Key, Value> &args,
                                   const split_tile<Key, Value> &tile, bool whole, bool exactly)
 {
   const uint32_t buckets = args.set.buckets, words = blockDim.x / WARP_SIZE * buckets / 2;
-  const uint32_t items = whole ? CARRY_SPLIT_ITEMS : args.tiles.tile / blockDim.x;
+  const uint32_t items = whole ? (uint32_t)CARRY_SPLIT_ITEMS : args.tiles.tile / blockDim.x;
   uint32_t *const mine = by.counts + threadIdx.x / WARP_SIZE * (buckets / 2);
   const uint16_t *const places = (const uint16_t *)mine;
   uint32_t slots[CARRY_SPLIT_ITEMS] = {};
