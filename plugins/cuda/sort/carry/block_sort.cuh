@@ -168,8 +168,9 @@ DEVICE_INLINE sampled_scale<Code> sampled_scale_of(code_sample<Code> sample, uin
     for (uint32_t apart = run / 2; apart > 0; apart /= 2) {
       for (uint32_t i = threadIdx.x; i < CELLS; i += blockDim.x) {
         const uint32_t other = i ^ apart;
+        if (other < i) continue; /* another thread's */
         const Code a = sample.codes[i], b = sample.codes[other];
-        if (other > i && (a > b) == ((i & run) == 0)) {
+        if ((a > b) == ((i & run) == 0)) {
           sample.codes[i] = b;
           sample.codes[other] = a;
         }
