@@ -25,7 +25,7 @@ enum contents {
   SAW,
   NEARLY,
   REPEATS,
-  TILES,
+  SCREEN,
   CONTENTS
 };
 const char *const names[] = {"random",         "16 values",        "ascending", "descending",
@@ -68,8 +68,8 @@ __device__ uint64_t number(contents how, uint64_t seed, uint64_t i, uint64_t cou
     return random % 100 ? i << 32 : random;
   case REPEATS:
     return mix(random % (count / 256 + 1));
-  case TILES: /* as a renderer sorts what it has for each tile: four neighbours see the same depth
-               */
+  case SCREEN: /* as a renderer sorts what it has for each tile: four neighbours see the same depth
+                */
     return (((four >> 8) % 45 + i / 2 % 2) * 81 + four % 80 + i % 2) << 32 |
            __float_as_uint(1 + (float)(four >> 40) * 1.7e-6f);
   default:
