@@ -91,7 +91,7 @@ cudaError_t sort_pairs(void *workspace, size_t &bytes, const Key *keys_in,
       workspace, bytes,
       call::pairs_of(way == order::descending, keys_in, keys_out, values_in, values_out, count,
                      stream, first_bit, bits),
-      sizeof(Value), count);
+      sizeof(Value));
 }
 
 /* Sorts keys alone: see sort_pairs.
@@ -111,7 +111,7 @@ cudaError_t sort_keys(void *workspace, size_t &bytes, const Key *keys_in,
                                                  call::pairs_of(way == order::descending, keys_in,
                                                                 keys_out, nullptr, nullptr, count,
                                                                 stream, first_bit, bits),
-                                                 0, count);
+                                                 0);
 }
 
 /* Keys of records: members, by pointers to them, as in recsort.hpp. A member is an integer, an

@@ -15,7 +15,7 @@ static cudaError_t find_pairs(void *given, size_t &bytes, device_pairs pairs, ui
                               bool descending, uint64_t head)
 {
   if (!head::suits(pairs.count, head))
-    return sort_pairs<Values, Key>(given, bytes, pairs, value_bytes, head);
+    return sort_by_order<Values, Key>(given, bytes, pairs, value_bytes, head);
   const records_program program = program_of_number<Key>(descending);
   workspace space = {(char *)given, 0};
   pairs_memory memory = {};

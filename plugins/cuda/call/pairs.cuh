@@ -177,20 +177,16 @@ static bool sort_carried(void *given, size_t &bytes, const device_pairs &pairs,
   return true;
 }
 
-/* Sorts pairs; writes the first `written`. */
+/* Sorts pairs by an order of their numbers, and writes the first `written`. */
 template <class Values, class Key>
-static cudaError_t sort_pairs(void *given, size_t &bytes, const device_pairs &pairs,
-                              uint32_t value_bytes, uint64_t written)
+static cudaError_t sort_by_order(void *given, size_t &bytes, const device_pairs &pairs,
+                                 uint32_t value_bytes, uint64_t written)
 {
   using code = code_of<Key>;
   const auto stream = (cudaStream_t)pairs.stream;
   device_limits limits;
   cudaError_t error = limits_of_device(&limits);
   if (error) return error;
-  if constexpr (can_carry<typename Values::type>)
-    if (written == pairs.count &&
-        sort_carried<code, carried<typename Values::type>>(given, bytes, pairs, limits, &error))
-      return error;
   const device_job job = job_of(pairs.count, pairs.bits, pairs.key_width, limits, stream);
   constexpr pair_form form = form_of_code<code>;
   const uint64_t extra = sample::choose_sort<pair_of<code>, form>(&job).extra_bytes(&job);
@@ -201,6 +197,21 @@ static cudaError_t sort_pairs(void *given, size_t &bytes, const device_pairs &pa
       job, pairs, value_bytes, memory, written, [&](const device_buffers *buffers, unsigned *side) {
         return sample::sort_mixed<pair_of<code>, form>(&job, buffers, side);
       });
+}
+
+/* Sorts pairs. */
+template <class Values, class Key>
+static cudaError_t sort_pairs(void *given, size_t &bytes, const device_pairs &pairs,
+                              uint32_t value_bytes)
+{
+  using value = typename Values::type;
+  if constexpr (can_carry<value>) {
+    device_limits limits;
+    cudaError_t error = limits_of_device(&limits);
+    if (error || sort_carried<code_of<Key>, carried<value>>(given, bytes, pairs, limits, &error))
+      return error;
+  }
+  return sort_by_order<Values, Key>(given, bytes, pairs, value_bytes, pairs.count);
 }
 
 } // namespace call
