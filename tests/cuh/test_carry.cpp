@@ -110,11 +110,10 @@ carry_plan some_plan(uint64_t count)
 {
   carry_plan plan = {};
   plan.count = count;
-  plan.block = random_below(&state, 2) ? 64 : 32;
-  plan.tile = plan.block * (uint32_t)(1 + random_below(&state, CARRY_SPLIT_ITEMS));
-  plan.sort_block = random_below(&state, 2) ? 64 : 128;
-  plan.most = plan.sort_block * CARRY_SORT_ITEMS;
-  plan.samples = plan.most;
+  plan.tile = CARRY_BLOCK * (uint32_t)(1 + random_below(&state, CARRY_SPLIT_ITEMS));
+  plan.most =
+      CARRY_SORT_BLOCK * (uint32_t)(1 + random_below(&state, CARRY_MOST / CARRY_SORT_BLOCK));
+  plan.samples = CARRY_MOST;
   plan.joined = plan.most / (uint32_t)(1 + random_below(&state, 3));
   plan.levels = 1 + (uint32_t)random_below(&state, 2);
   for (uint32_t &buckets : plan.buckets)
@@ -163,6 +162,7 @@ template <class Key, class Value> void check(const char *what, contents how, uin
   sort.memory = divide<Key, Value>(plan, &space);
   sort.order = key_order_of<Key>(job);
   sort.multiprocessors = 3;
+  sort.stream = NULL;
   sort.in = {in_place ? sorted.data() : in.data(), NULL};
   sort.out = {sorted.data(), moved.data()};
   if (in_place || !numbered) sort.in.values = in_place ? moved.data() : values.data();
@@ -173,10 +173,9 @@ template <class Key, class Value> void check(const char *what, contents how, uin
   }
   checks++;
   if (right) return;
-  std::printf(
-      "%s, contents %d, %llu elements: block %u, tile %u, most %u, levels %u, buckets %u %u\n",
-      what, how, (unsigned long long)count, plan.block, plan.tile, plan.most, plan.levels,
-      plan.buckets[0], plan.buckets[1]);
+  std::printf("%s, contents %d, %llu elements: tile %u, most %u, levels %u, buckets %u %u\n", what,
+              how, (unsigned long long)count, plan.tile, plan.most, plan.levels, plan.buckets[0],
+              plan.buckets[1]);
   std::exit(1);
 }
 
@@ -200,11 +199,11 @@ void check_plans()
           checks++;
           if (!carry_plan_of(&plan, count, shared, code + value, code)) continue;
           const uint64_t parts = carry_most_parts(&plan);
-          if (plan.tile % plan.block == 0 && plan.tile >= plan.block &&
-              plan.most % plan.sort_block == 0 && plan.tile <= UINT16_MAX &&
+          if (plan.tile % CARRY_BLOCK == 0 && plan.tile >= CARRY_BLOCK &&
+              plan.most % CARRY_SORT_BLOCK == 0 && plan.tile <= UINT16_MAX &&
               plan.buckets[0] % 2 == 0 && plan.joined <= plan.most && plan.joined > 0 &&
               parts > count / plan.most &&
-              plan.most * (code + value) + carry_sort_bytes(&plan, plan.most) < shared)
+              plan.most * (code + value) + carry_sort_bytes(plan.most, code) < shared)
             continue;
           std::printf("plan of %llu elements of %u and %u bytes\n", (unsigned long long)count, code,
                       value);
@@ -228,7 +227,8 @@ void check_path(const char *name)
 int main()
 {
   check_plans();
-  for (const char *path : {"carry_exactly", "carry_oversized", "carry_sample", "carry_ties"})
+  for (const char *path :
+       {"carry_exactly", "carry_oversized", "carry_folded", "carry_sample", "carry_ties"})
     check_path(path);
   check_all<uint32_t, uint32_t>("u32 + u32");
   check_all<uint32_t, no_value>("u32");

@@ -173,6 +173,7 @@ static bool sort_carried(void *given, size_t &bytes, const device_pairs &pairs,
   sort.out = {(Code *)pairs.keys_out, (Value *)pairs.values_out};
   if (!pairs.keys_out) sort.out.keys = (Code *)space.take(pairs.count * sizeof(Code));
   sort.multiprocessors = limits.multiprocessors;
+  sort.stream = pairs.stream;
   if (!ends_with(space, given, bytes, error)) *error = (cudaError_t)carry::start(sort);
   return true;
 }

@@ -69,7 +69,7 @@ template <class Key> DEVICE_INLINE Key code_of(const device_pairs &job, Key key)
 }
 
 /* The bits of a code that are compared, where they are in it. */
-template <class Key> DEVICE_INLINE Key compared_mask(const device_pairs &job)
+template <class Key> RECSORT_HD static inline Key compared_mask(const device_pairs &job)
 {
   return all_of<Key> >> (width_of<Key> - job.bits) << job.first_bit;
 }

@@ -18,24 +18,32 @@ namespace carry
 enum {
   NUMBER_BITS = 13,                 /* of an element, in its word */
   DISTANCE_BITS = 32 - NUMBER_BITS, /* of its code */
-  GROUP = 8,                        /* neighbours that a thread puts in order */
+  GROUP = 16,                       /* neighbours that a thread puts in order */
   MOST_IN_BIN = 300,                /* words that networks put in order */
   CELLS = 256,                      /* of a sample, one before each code */
   SAMPLED_BITS = 18,                /* of a distance that is a place in it */
   DIGIT_BITS = 6                    /* of such a distance: a thread has two counts of digits */
 };
 
-static_assert(CARRY_SORT_BLOCK * CARRY_SORT_ITEMS <= 1 << NUMBER_BITS, "numbers fit in words");
+static_assert(CARRY_MOST <= 1 << NUMBER_BITS, "numbers fit in words");
 
 /* What a block has in shared memory besides codes. */
 struct sort_storage {
-  uint32_t *words; /* 8 more than elements; words[j] % 2^13 is the number of the one in place j */
+  uint32_t *words; /* GROUP more than elements, rounded up to 32; the word of place j, which is at
+                    * word_place(j), is the number of an element, modulo 2^13 */
   uint32_t *bins;  /* two counts in each */
 };
 
+/* Where word j is: neighbouring threads, which have groups, then read four words at a time from
+ * different banks of shared memory. */
+DEVICE_INLINE uint32_t word_place(uint32_t j)
+{
+  return j ^ (j / 8 & 12);
+}
+
 DEVICE_INLINE uint32_t element_at(sort_storage by, uint32_t j)
 {
-  return by.words[j] & ((1u << NUMBER_BITS) - 1);
+  return by.words[word_place(j)] & ((1u << NUMBER_BITS) - 1);
 }
 
 template <class Code> struct code_range {
@@ -61,6 +69,22 @@ template <class Code> DEVICE_INLINE code_range<Code> block_range(code_range<Code
     range = ranges[threadIdx.x % WARP_SIZE % (blockDim.x / WARP_SIZE)];
   }
   return range;
+}
+
+/* The bits that any thread of the block has; one barrier. */
+template <class Code> DEVICE_INLINE Code block_or(Code bits)
+{
+  DEVICE_SHARED_ARRAY(Code, all, WARP_SIZE);
+  for (uint32_t round = 0; round < 2; round++) {
+    DEVICE_ROLLED
+    for (uint32_t bit = WARP_SIZE / 2; bit > 0; bit /= 2)
+      bits |= key_from_lane(bits, threadIdx.x % WARP_SIZE ^ bit);
+    if (round) break;
+    if (threadIdx.x % WARP_SIZE == 0) all[threadIdx.x / WARP_SIZE] = bits;
+    __syncthreads();
+    bits = all[threadIdx.x % WARP_SIZE % (blockDim.x / WARP_SIZE)];
+  }
+  return bits;
 }
 
 /* The range of `count` codes. By all threads of the block; one barrier. */
@@ -89,13 +113,6 @@ DEVICE_INLINE uint32_t part_of_range(uint32_t number, uint32_t factor)
   return (uint32_t)(device_product(number, factor) >> 32);
 }
 
-/* How far numbers up to `width` are to be shifted to have so many bits. */
-template <class Code> DEVICE_INLINE uint32_t shift_to(Code width, uint32_t bits)
-{
-  const uint32_t all = width ? 8 * sizeof(Code) - leading_zeros(width) : 0;
-  return all > bits ? all - bits : 0;
-}
-
 /* Distances that are differences. */
 template <class Code> struct linear_scale {
   Code least;
@@ -116,7 +133,47 @@ template <class Code> DEVICE_INLINE linear_scale<Code> linear_scale_of(code_rang
 {
   const Code width = (Code)(range.greatest - range.least);
   const uint32_t shift = shift_to(width, DISTANCE_BITS);
-  return {range.least, shift, part_factor(CARRY_BINS * blockDim.x, (uint32_t)(width >> shift))};
+  return {range.least, shift, part_factor(CARRY_BINS, (uint32_t)(width >> shift))};
+}
+
+/* Distances without the bits, between two that vary, in which all codes are alike: numbers of tiles
+ * above depths, say, leave such a gap. */
+template <class Code> struct folded_scale {
+  linear_scale<Code> folded;
+  uint32_t low_bits, gap;
+
+  DEVICE_MEMBER Code fold(Code code) const
+  {
+    const Code low = (Code)(((Code)1 << low_bits) - 1);
+    return (Code)((code >> gap & (Code)~low) | (code & low));
+  }
+  DEVICE_MEMBER uint32_t distance(Code code) const
+  {
+    return folded.distance(fold(code));
+  }
+  DEVICE_MEMBER uint32_t bin(uint32_t distance) const
+  {
+    return folded.bin(distance);
+  }
+};
+
+/* Folds codes by the longest gap of `varying`, a bit for each in which they differ. */
+template <class Code>
+DEVICE_INLINE folded_scale<Code> folded_scale_of(code_range<Code> range, Code varying)
+{
+  folded_scale<Code> scale = {{}, 0, 0};
+  uint32_t last = 8 * sizeof(Code);
+  DEVICE_ROLLED
+  for (uint32_t bit = 0; bit < 8 * sizeof(Code); bit++) {
+    if (!(varying >> bit & 1)) continue;
+    if (last < bit && bit - last > scale.gap) {
+      scale.gap = bit - last - 1;
+      scale.low_bits = last + 1;
+    }
+    last = bit;
+  }
+  scale.folded = linear_scale_of<Code>({scale.fold(range.least), scale.fold(range.greatest)});
+  return scale;
 }
 
 /* A sorted sample, in shared memory, and how to divide what is between two of its codes. */
@@ -133,9 +190,6 @@ template <class Code> DEVICE_INLINE code_sample<Code> code_sample_at(void *memor
   sample.factors = sample.shifts + CELLS + 1;
   return sample;
 }
-
-template <class Code>
-constexpr uint32_t code_sample_bytes = CELLS * sizeof(Code) + (2 * CELLS + 2) * 4;
 
 /* Distances that are places in a sample. */
 template <class Code> struct sampled_scale {
@@ -200,15 +254,17 @@ DEVICE_INLINE uint32_t add_to_bin(uint32_t *bins, uint32_t bin)
 
 /* Turns counts into the places where bins begin, and returns the greatest count. By all threads of
  * the block; ends with a barrier. */
-DEVICE_INLINE uint32_t place_bins(uint32_t *bins)
+template <uint32_t threads> DEVICE_INLINE uint32_t place_bins(uint32_t *bins)
 {
+  constexpr uint32_t each = CARRY_BINS / threads;
+  static_assert(each % 2 == 0 && each * threads == CARRY_BINS, "two bins are in a word");
   DEVICE_SHARED_ARRAY(uint32_t, greatest, 1);
-  uint32_t counts[CARRY_BINS], sum = 0, most = 0;
+  uint32_t counts[each], sum = 0, most = 0;
   if (threadIdx.x == 0) *greatest = 0;
   __syncthreads(); /* all are counted */
   DEVICE_UNROLL
-  for (uint32_t i = 0; i < CARRY_BINS; i++) {
-    const uint32_t two = bins[(threadIdx.x * CARRY_BINS + i) / 2];
+  for (uint32_t i = 0; i < each; i++) {
+    const uint32_t two = bins[(threadIdx.x * each + i) / 2];
     const uint32_t count = i % 2 ? two >> 16 : two & 0xffff;
     counts[i] = sum;
     sum += count;
@@ -218,63 +274,60 @@ DEVICE_INLINE uint32_t place_bins(uint32_t *bins)
   if (threadIdx.x % WARP_SIZE == 0) device_max32(greatest, most);
   const uint32_t before = sample::block_before(sum);
   DEVICE_UNROLL
-  for (uint32_t i = 0; i < CARRY_BINS; i += 2)
-    bins[(threadIdx.x * CARRY_BINS + i) / 2] = (before + counts[i]) | (before + counts[i + 1])
-                                                                          << 16;
+  for (uint32_t i = 0; i < each; i += 2)
+    bins[(threadIdx.x * each + i) / 2] = (before + counts[i]) | (before + counts[i + 1]) << 16;
   __syncthreads();
   return *greatest;
 }
 
+/* Where a bin begins. */
 DEVICE_INLINE uint32_t bin_place(const uint32_t *bins, uint32_t bin)
 {
-  return bins[bin / 2] >> bin % 2 * 16 & 0xffff;
+  return ((const uint16_t *)bins)[bin];
 }
 
 /* ---- Networks ---- */
 
-DEVICE_INLINE void exchange(uint32_t *words, uint32_t a, uint32_t b)
+/* Batcher's odd-even merge sort of the words of a group (Knuth, TAOCP 3, 5.3.4). */
+DEVICE_INLINE void sort_group(uint32_t *words)
 {
-  const uint32_t low = words[a] < words[b] ? words[a] : words[b];
-  words[b] = words[a] < words[b] ? words[b] : words[a];
-  words[a] = low;
-}
-
-/* Batcher's odd-even merge sort of 8 words: 19 exchanges (Knuth, TAOCP 3, 5.3.4). */
-DEVICE_INLINE void sort_group(uint32_t *w)
-{
-  exchange(w, 0, 1), exchange(w, 2, 3), exchange(w, 4, 5), exchange(w, 6, 7);
-  exchange(w, 0, 2), exchange(w, 1, 3), exchange(w, 4, 6), exchange(w, 5, 7);
-  exchange(w, 1, 2), exchange(w, 5, 6);
-  exchange(w, 0, 4), exchange(w, 1, 5), exchange(w, 2, 6), exchange(w, 3, 7);
-  exchange(w, 2, 4), exchange(w, 3, 5);
-  exchange(w, 1, 2), exchange(w, 3, 4), exchange(w, 5, 6);
-}
-
-DEVICE_INLINE bool is_sorted(const uint32_t *w)
-{
-  bool sorted = true;
   DEVICE_UNROLL
-  for (uint32_t i = 1; i < GROUP; i++)
-    sorted &= w[i - 1] <= w[i];
-  return sorted;
+  for (uint32_t run = 1; run < GROUP; run *= 2)
+    DEVICE_UNROLL
+  for (uint32_t apart = run; apart > 0; apart /= 2)
+    DEVICE_UNROLL
+  for (uint32_t a = 0; a + apart < GROUP; a++) {
+    const uint32_t b = a + apart;
+    if (a < apart % run || (a - apart % run) / apart % 2 || a / (2 * run) != b / (2 * run))
+      continue; /* known at compile time */
+    const uint32_t low = words[a] < words[b] ? words[a] : words[b];
+    words[b] = words[a] < words[b] ? words[b] : words[a];
+    words[a] = low;
+  }
 }
 
 struct DEVICE_ALIGNED(16) four_words {
   uint32_t of[4];
 };
 
-/* Sorts groups of words that begin at every eighth word from `first` on, 0 or 4. */
+/* Sorts groups of words that begin at every GROUP-th word from `first` on, 0 or GROUP / 2. */
+template <uint32_t threads>
 DEVICE_INLINE void sort_groups(uint32_t *words, uint32_t count, uint32_t first)
 {
-  for (uint32_t at = threadIdx.x * GROUP + first; at < count; at += blockDim.x * GROUP) {
-    four_words *const from = (four_words *)(words + at);
-    const four_words low = from[0], high = from[1];
-    uint32_t w[GROUP] = {low.of[0],  low.of[1],  low.of[2],  low.of[3],
-                         high.of[0], high.of[1], high.of[2], high.of[3]};
-    if (is_sorted(w)) continue;
-    sort_group(w);
-    from[0] = {{w[0], w[1], w[2], w[3]}};
-    from[1] = {{w[4], w[5], w[6], w[7]}};
+  DEVICE_ROLLED
+  for (uint32_t at = threadIdx.x * GROUP + first; at < count; at += threads * GROUP) {
+    uint32_t group[GROUP];
+    DEVICE_UNROLL
+    for (uint32_t i = 0; i < GROUP; i += 4) {
+      const four_words some = *(const four_words *)&words[word_place(at + i)];
+      for (uint32_t k = 0; k < 4; k++)
+        group[i + k] = some.of[k];
+    }
+    sort_group(group);
+    DEVICE_UNROLL
+    for (uint32_t i = 0; i < GROUP; i += 4)
+      *(four_words *)&words[word_place(at + i)] = {
+          {group[i], group[i + 1], group[i + 2], group[i + 3]}};
   }
   __syncthreads();
 }
@@ -282,12 +335,13 @@ DEVICE_INLINE void sort_groups(uint32_t *words, uint32_t count, uint32_t first)
 /* Puts the words of each bin in order. Halves of groups are sorted in pairs, now with one
  * neighbour, now with the other: an odd-even transposition sort of halves, which takes as many
  * rounds as a bin touches halves (Knuth, TAOCP 3, 5.3.4). */
+template <uint32_t threads>
 DEVICE_INLINE void sort_bins(uint32_t *words, uint32_t count, uint32_t most_in_bin)
 {
-  const uint32_t rounds = (most_in_bin + 2) / (GROUP / 2) + 1;
+  const uint32_t half = GROUP / 2, rounds = (most_in_bin + half - 2) / half + 1;
   DEVICE_ROLLED
   for (uint32_t round = 0; round < rounds; round++)
-    sort_groups(words, count, round % 2 * (GROUP / 2));
+    sort_groups<threads>(words, count, round % 2 * half);
 }
 
 /* ---- Distances that tie ---- */
@@ -313,12 +367,13 @@ DEVICE_INLINE void sort_ties(sort_storage by, uint32_t count, Code_at code_at)
     again = false;
     for (uint32_t odd = 0; odd < 2; odd++) {
       for (uint32_t j = 2 * threadIdx.x + odd; j + 1 < count; j += 2 * blockDim.x) {
-        const uint32_t word = by.words[j], next = by.words[j + 1];
+        uint32_t *const one = &by.words[word_place(j)], *const other = &by.words[word_place(j + 1)];
+        const uint32_t word = *one, next = *other;
         if ((word ^ next) >> NUMBER_BITS) continue;
         if (code_at(element_at(by, j)) <= code_at(element_at(by, j + 1))) continue;
         DEVICE_PATH("carry_ties");
-        by.words[j] = next;
-        by.words[j + 1] = word;
+        *one = next;
+        *other = word;
         again = true;
       }
       __syncthreads();
@@ -331,19 +386,21 @@ DEVICE_INLINE void sort_ties(sort_storage by, uint32_t count, Code_at code_at)
 
 /* Sorts words by a digit that begins at a bit, stably. Each warp counts the digits of its words,
  * and then knows the places of these. By all threads of the block. */
+template <uint32_t threads>
 DEVICE_INLINE void sort_by_digit(sort_storage by, uint32_t count, uint32_t bit)
 {
-  const uint32_t warps = blockDim.x / WARP_SIZE, warp = threadIdx.x / WARP_SIZE;
+  constexpr uint32_t items = CARRY_MOST / threads;
+  const uint32_t warps = threads / WARP_SIZE, warp = threadIdx.x / WARP_SIZE;
   const uint32_t lane = threadIdx.x % WARP_SIZE, digits = 1u << DIGIT_BITS;
   uint32_t *const counts = by.bins; /* digit by digit, one for each warp */
-  uint32_t words[CARRY_SORT_ITEMS], places[CARRY_SORT_ITEMS];
-  for (uint32_t i = threadIdx.x; i < warps * digits; i += blockDim.x)
+  uint32_t words[items], places[items];
+  for (uint32_t i = threadIdx.x; i < warps * digits; i += threads)
     counts[i] = 0;
   __syncthreads();
   DEVICE_UNROLL
-  for (uint32_t t = 0; t < CARRY_SORT_ITEMS; t++) {
-    const uint32_t j = (warp * CARRY_SORT_ITEMS + t) * WARP_SIZE + lane;
-    words[t] = j < count ? by.words[j] : UINT32_MAX; /* comes last */
+  for (uint32_t t = 0; t < items; t++) {
+    const uint32_t j = (warp * items + t) * WARP_SIZE + lane;
+    words[t] = j < count ? by.words[word_place(j)] : UINT32_MAX; /* comes last */
     const uint32_t digit = words[t] >> bit & (digits - 1);
     const uint32_t alike = device_match_bits(digit, DIGIT_BITS);
     const uint32_t before = device_popc(alike & ((1u << lane) - 1));
@@ -360,10 +417,10 @@ DEVICE_INLINE void sort_by_digit(sort_storage by, uint32_t count, uint32_t bit)
   counts[2 * threadIdx.x + 1] = first + one;
   __syncthreads();
   DEVICE_UNROLL
-  for (uint32_t t = 0; t < CARRY_SORT_ITEMS; t++) {
-    const uint32_t j = (warp * CARRY_SORT_ITEMS + t) * WARP_SIZE + lane;
+  for (uint32_t t = 0; t < items; t++) {
+    const uint32_t j = (warp * items + t) * WARP_SIZE + lane;
     const uint32_t digit = words[t] >> bit & (digits - 1);
-    if (j < count) by.words[counts[digit * warps + warp] + places[t]] = words[t];
+    if (j < count) by.words[word_place(counts[digit * warps + warp] + places[t])] = words[t];
   }
   __syncthreads();
 }
@@ -376,57 +433,79 @@ enum sort_result {
   CROWDED /* nothing is sorted: a bin has too many */
 };
 
-/* Finds the order of `count` codes in a range, at most blockDim.x * CARRY_SORT_ITEMS; code_at(i) is
- * one of them. By all threads of the block; ends with a barrier. */
-template <class Code, class Code_at>
-DEVICE_INLINE sort_result sort_by_bins(sort_storage by, uint32_t count, code_range<Code> range,
-                                       Code_at code_at)
+/* Finds the order of `count` codes by bins of a scale, unless a bin has too many. By all threads of
+ * the block; ends with a barrier. */
+template <uint32_t threads, class Scale, class Code_at>
+DEVICE_INLINE sort_result sort_by_scale(sort_storage by, uint32_t count, const Scale &scale,
+                                        Code_at code_at)
 {
-  uint32_t mine[CARRY_SORT_ITEMS] = {};
-  if (range.least >= range.greatest) return ALIKE;
-  const linear_scale<Code> scale = linear_scale_of(range);
-  for (uint32_t i = threadIdx.x; i < CARRY_BINS / 2 * blockDim.x; i += blockDim.x)
-    by.bins[i] = 0;
-  __syncthreads();
+  constexpr uint32_t items = CARRY_MOST / threads;
+  uint32_t mine[items] = {};
   DEVICE_UNROLL
-  for (uint32_t t = 0; t < CARRY_SORT_ITEMS; t++) {
-    const uint32_t i = t * blockDim.x + threadIdx.x;
-    if (i < count) {
-      const uint32_t distance = scale.distance(code_at(i));
-      mine[t] = distance << NUMBER_BITS | add_to_bin(by.bins, scale.bin(distance));
+  for (uint32_t i = 0; i < CARRY_BINS / 2 / threads; i++)
+    by.bins[i * threads + threadIdx.x] = 0;
+  __syncthreads();
+  code_at.with([&](auto code) {
+    DEVICE_UNROLL
+    for (uint32_t t = 0; t < items; t++) {
+      const uint32_t i = t * threads + threadIdx.x;
+      if (i < count) {
+        const uint32_t distance = scale.distance(code(i));
+        mine[t] = distance << NUMBER_BITS | add_to_bin(by.bins, scale.bin(distance));
+      }
     }
-  }
-  const uint32_t most = place_bins(by.bins);
+  });
+  const uint32_t most = place_bins<threads>(by.bins);
   if (most > MOST_IN_BIN) return CROWDED;
   DEVICE_UNROLL
-  for (uint32_t t = 0; t < CARRY_SORT_ITEMS; t++) {
-    const uint32_t i = t * blockDim.x + threadIdx.x, number = mine[t] & ((1u << NUMBER_BITS) - 1);
+  for (uint32_t t = 0; t < items; t++) {
+    const uint32_t i = t * threads + threadIdx.x, number = mine[t] & ((1u << NUMBER_BITS) - 1);
     if (i < count)
-      by.words[bin_place(by.bins, scale.bin(mine[t] >> NUMBER_BITS)) + number] =
+      by.words[word_place(bin_place(by.bins, scale.bin(mine[t] >> NUMBER_BITS)) + number)] =
           mine[t] - number + i;
   }
-  if (threadIdx.x < GROUP) by.words[count + threadIdx.x] = UINT32_MAX; /* they stay there */
+  if (threadIdx.x < GROUP) by.words[word_place(count + threadIdx.x)] = UINT32_MAX; /* for groups */
   __syncthreads();
-  sort_bins(by.words, count, most);
-  if (scale.shift) sort_ties(by, count, code_at);
+  sort_bins<threads>(by.words, count, most);
   return SORTED;
 }
 
-/* The same by digits of places in a sample, whatever the codes are. */
-template <class Code, class Code_at>
-DEVICE_INLINE sort_result sort_by_sample(sort_storage by, uint32_t count, code_range<Code> range,
-                                         code_sample<Code> sample, Code_at code_at)
+/* Finds the order of `count` codes in a range, at most CARRY_MOST, by bins of their differences;
+ * code_at(i) is one of them, see key_codes. By all threads of the block; ends with a barrier. */
+template <uint32_t threads, class Code, class Code_at>
+DEVICE_INLINE sort_result sort_by_bins(sort_storage by, uint32_t count, code_range<Code> range,
+                                       Code_at code_at)
 {
   if (range.least >= range.greatest) return ALIKE;
-  DEVICE_PATH("carry_sample");
-  const sampled_scale<Code> scale = sampled_scale_of(sample, count, range, code_at);
-  for (uint32_t i = threadIdx.x; i < count; i += blockDim.x)
-    by.words[i] = scale.distance(code_at(i)) << NUMBER_BITS | i;
-  DEVICE_ROLLED
-  for (uint32_t bit = NUMBER_BITS; bit < NUMBER_BITS + SAMPLED_BITS; bit += DIGIT_BITS)
-    sort_by_digit(by, count, bit);
+  const linear_scale<Code> scale = linear_scale_of(range);
+  const sort_result sorted = sort_by_scale<threads>(by, count, scale, code_at);
+  if (sorted == SORTED && scale.shift) sort_ties(by, count, code_at);
+  return sorted;
+}
+
+/* The same of codes that crowd in a few of these bins: by bins of folded differences; or, if these
+ * are crowded too, by the digits of places in a sample. `range` is that of the codes. */
+template <uint32_t threads, class Code, class Code_at>
+DEVICE_INLINE bool sort_crowded(sort_storage by, uint32_t count, code_range<Code> range,
+                                code_sample<Code> sample, Code_at code_at)
+{
+  if (range.least >= range.greatest) return false;
+  DEVICE_PATH("carry_folded");
+  Code mine = 0;
+  for (uint32_t i = threadIdx.x; i < count; i += threads)
+    mine |= code_at(i) ^ range.least;
+  const folded_scale<Code> folded = folded_scale_of(range, block_or(mine));
+  if (sort_by_scale<threads>(by, count, folded, code_at) == CROWDED) {
+    DEVICE_PATH("carry_sample");
+    const sampled_scale<Code> scale = sampled_scale_of(sample, count, range, code_at);
+    for (uint32_t i = threadIdx.x; i < count; i += threads)
+      by.words[word_place(i)] = scale.distance(code_at(i)) << NUMBER_BITS | i;
+    DEVICE_ROLLED
+    for (uint32_t bit = NUMBER_BITS; bit < NUMBER_BITS + SAMPLED_BITS; bit += DIGIT_BITS)
+      sort_by_digit<threads>(by, count, bit);
+  }
   sort_ties(by, count, code_at);
-  return SORTED;
+  return true;
 }
 
 } // namespace carry

@@ -42,10 +42,9 @@ static memory_of<Key, Value> divide(const carry_plan &plan, Space *from)
     const uint64_t starts = carry_most_tiles(&plan, level) * buckets;
     memory.tiles[level] = {(uint16_t *)from->take(starts * sizeof(uint16_t)), plan.tile,
                            (uint32_t)buckets};
-    memory.sets[level] = {
-        (Key *)from->take(sections * buckets * sizeof(Key)),
-        (uint32_t *)from->take(sections * carry_table_words((uint32_t)buckets) * sizeof(uint32_t)),
-        (uint32_t)buckets};
+    memory.sets[level] = {(Key *)from->take(sections * buckets * sizeof(Key)),
+                          (uint32_t *)from->take(sections * CARRY_TABLE_WORDS * sizeof(uint32_t)),
+                          (uint32_t)buckets};
   }
   if (plan.levels > 1) {
     memory.sections = (section *)from->take(plan.buckets[0] * sizeof(section));
@@ -72,6 +71,7 @@ template <class Key, class Value> struct sort_state {
   key_order<Key> order;
   element_array<Key, Value> in, out;
   uint32_t multiprocessors;
+  void *stream;
 };
 
 template <class Key, class Value, bool first>
@@ -89,10 +89,10 @@ static device_status start_choose(const sort_state<Key, Value> &sort)
                                  samples,
                                  memory.sets[level],
                                  memory.list.count};
-  return device_launch(choose_splitters<Key, first>, first ? 1 : plan.buckets[0], plan.sort_block,
-                       (samples + plan.buckets[level]) * sizeof(Key) +
-                           carry_sort_bytes(&plan, samples) + carry_sample_bytes(sizeof(Key)),
-                       sort.order.job.stream, args);
+  return device_launch(
+      choose_splitters<Key, first>, first ? 1 : plan.buckets[0], CARRY_CHOOSE_BLOCK,
+      (samples + plan.buckets[level]) * sizeof(Key) + carry_sort_bytes(samples, sizeof(Key)),
+      sort.stream, args);
 }
 
 template <class Key, class Value, bool first>
@@ -112,10 +112,10 @@ static device_status start_split(const sort_state<Key, Value> &sort,
                                        memory.tile_count,
                                        memory.tiles[level],
                                        to};
-  return device_launch(split<Key, Value, first>, carry_most_tiles(&plan, level), plan.block,
+  return device_launch(split<Key, Value, first>, carry_most_tiles(&plan, level), CARRY_BLOCK,
                        plan.tile * element_bytes<Key, Value> +
                            carry_split_bytes(&plan, plan.buckets[level], sizeof(Key)) + 16,
-                       sort.order.job.stream, args);
+                       sort.stream, args);
 }
 
 template <class Key, class Value>
@@ -126,11 +126,11 @@ static device_status start_sections(const sort_state<Key, Value> &sort)
   const sections_args<Key> args = {
       memory.tiles[0], (uint32_t)plan.count, memory.sets[0].splitters, memory.totals,
       memory.sections, memory.begins,        memory.tile_count,        memory.befores};
-  const device_status status = device_launch(count_sections<Key>, plan.buckets[0], plan.block, 0,
-                                             sort.order.job.stream, args);
+  const device_status status =
+      device_launch(count_sections<Key>, plan.buckets[0], CARRY_BLOCK, 0, sort.stream, args);
   return status ? status
-                : device_launch(list_sections<Key>, plan.buckets[0], plan.block, 0,
-                                sort.order.job.stream, args);
+                : device_launch(list_sections<Key>, plan.buckets[0], CARRY_BLOCK, 0, sort.stream,
+                                args);
 }
 
 template <class Key, class Value>
@@ -145,22 +145,23 @@ static device_status start_parts(const sort_state<Key, Value> &sort)
       memory.counts,      memory.list};
   const uint64_t warps = carry_sections(&plan) * plan.buckets[last];
   device_status status =
-      device_launch(count_buckets<Key>, plan_blocks(warps, plan.block / WARP_SIZE), plan.block, 0,
-                    sort.order.job.stream, args);
+      device_launch(count_buckets<Key>, plan_blocks(warps, CARRY_BLOCK / WARP_SIZE), CARRY_BLOCK, 0,
+                    sort.stream, args);
   if (!status)
-    status = device_launch(list_parts<Key>, carry_sections(&plan), plan.block, 0,
-                           sort.order.job.stream, args);
+    status =
+        device_launch(list_parts<Key>, carry_sections(&plan), CARRY_BLOCK, 0, sort.stream, args);
   const sort_parts_args<Key, Value> parts = {sort.order,      memory.elements, memory.tiles[last],
                                              memory.sections, memory.list,     plan.most,
                                              sort.out};
   const uint64_t shared =
-      plan.most * element_bytes<Key, Value> + carry_sort_bytes(&plan, plan.most) + 16;
+      plan.most * element_bytes<Key, Value> + carry_sort_bytes(plan.most, sizeof(Key)) + 16;
   if (!status)
-    status = device_launch(sort_parts<Key, Value>, carry_usual_parts(&plan), plan.sort_block,
-                           shared, sort.order.job.stream, parts);
+    status = device_launch(sort_parts<Key, Value>,
+                           plan_min(carry_usual_parts(&plan), 2 * sort.multiprocessors),
+                           CARRY_SORT_BLOCK, shared, sort.stream, parts);
   if (!status)
-    status = device_launch(sort_hard<Key, Value>, 2 * sort.multiprocessors, plan.sort_block,
-                           shared + carry_sample_bytes(sizeof(Key)), sort.order.job.stream, parts);
+    status = device_launch(sort_hard<Key, Value>, 2 * sort.multiprocessors, CARRY_SORT_BLOCK,
+                           shared, sort.stream, parts);
   return status;
 }
 

@@ -67,46 +67,79 @@ DEVICE_INLINE void copy_element_in(const element_array<Key, Value> &from, uint64
   if constexpr (has_value<Value>) device_copy_in(&to.values[place], &from.values[at]);
 }
 
-/* The order of keys: what pairs::code_of() does, with as much as possible computed once. */
-template <class Key> struct key_order {
-  enum form { RAW, INTEGER, FLOAT, ANY };
-  device_pairs job;
-  form how;
-  Key flip;     /* for INTEGER and FLOAT, the bits to invert; of negative floats, all others */
-  Key nan_code; /* for FLOAT */
+/* How far numbers up to `width` are to be shifted to have so many bits. */
+template <class Code> DEVICE_INLINE uint32_t shift_to(Code width, uint32_t bits)
+{
+  const uint32_t all = width ? 8 * sizeof(Code) - leading_zeros(width) : 0;
+  return all > bits ? all - bits : 0;
+}
 
-  DEVICE_MEMBER uint32_t count() const
+/* The code of an integer; of the bits that are compared, where they are in the key. */
+template <class Key> struct integer_order {
+  Key flip; /* bits to invert */
+  Key mask;
+
+  DEVICE_MEMBER Key operator()(Key key) const
   {
-    return (uint32_t)job.count;
+    return (key ^ flip) & mask;
+  }
+};
+
+/* The same of a float; see key_float_code(). */
+template <class Key> struct float_order {
+  Key flip; /* of positive numbers; of negative ones, all others are inverted */
+  Key mask;
+  Key limit;    /* greater magnitudes are NaNs, whose code is ... */
+  Key nan_code; /* ... this one */
+  Key negative; /* 1: -0 is less than 0 */
+
+  DEVICE_MEMBER Key operator()(Key key) const
+  {
+    constexpr Key sign = (Key)((Key)1 << (8 * sizeof(Key) - 1));
+    const Key magnitude = key & (Key)~sign;
+    if (magnitude > limit) return nan_code;
+    const Key inverted = (magnitude | negative) && key & sign ? (Key) ~(Key)0 : 0;
+    return (magnitude ^ flip ^ inverted) & mask;
+  }
+};
+
+/* The order of so many keys. */
+template <class Key> struct key_order {
+  uint32_t count;
+  bool floats;
+  float_order<Key> code_of; /* of integers the first two members */
+
+  /* work(order), of the type that keys have. */
+  template <class Work> DEVICE_MEMBER void with(const Work &work) const
+  {
+    if constexpr (sizeof(Key) <= sizeof(uint64_t))
+      if (floats) {
+        work(code_of);
+        return;
+      }
+    work(integer_order<Key>{code_of.flip, code_of.mask});
   }
 
   DEVICE_MEMBER Key code(Key key) const
   {
-    if (how == RAW) return key;
-    if (how == INTEGER) return key ^ flip;
     if constexpr (sizeof(Key) <= sizeof(uint64_t))
-      if (how == FLOAT) {
-        constexpr Key sign = pairs::sign_of<Key>;
-        const Key magnitude = key & ~sign;
-        if (magnitude > (Key)pairs::infinity_of<Key>) return nan_code;
-        return magnitude && key & sign ? (Key)(~key ^ flip ^ sign) : magnitude ^ flip;
-      }
-    key = pairs::code_of(job, key);
-    return (Key)((key & pairs::compared_mask<Key>(job)) >> job.first_bit);
+      if (floats) return code_of(key);
+    return (key ^ code_of.flip) & code_of.mask;
   }
 };
 
 template <class Key> static key_order<Key> key_order_of(const device_pairs &job)
 {
-  key_order<Key> order = {job, key_order<Key>::ANY, 0, 0};
   const bool descending = job.flags & RECSORT_KEY_DESCENDING;
+  const bool total = job.flags & RECSORT_KEY_NAN_TOTAL;
   const Key all = (Key) ~(Key)0, sign = (Key)((Key)1 << (8 * sizeof(Key) - 1));
-  if (job.bits < job.key_width || job.flags & RECSORT_KEY_NAN_TOTAL) return order;
-  order.nan_code = job.flags & RECSORT_KEY_NAN_FIRST ? 0 : all;
-  order.flip = (job.kind == RECSORT_KEY_UNSIGNED ? (Key)0 : sign) ^ (descending ? all : (Key)0);
-  order.how = job.kind == RECSORT_KEY_FLOAT ? key_order<Key>::FLOAT
-              : order.flip                  ? key_order<Key>::INTEGER
-                                            : key_order<Key>::RAW;
+  key_order<Key> order = {(uint32_t)job.count, job.kind == RECSORT_KEY_FLOAT, {}};
+  order.code_of.flip =
+      (job.kind == RECSORT_KEY_UNSIGNED ? (Key)0 : sign) ^ (descending ? all : (Key)0);
+  order.code_of.mask = pairs::compared_mask<Key>(job);
+  order.code_of.limit = total ? all : (Key)pairs::infinity_of<Key>;
+  order.code_of.nan_code = (job.flags & RECSORT_KEY_NAN_FIRST ? 0 : all) & order.code_of.mask;
+  order.code_of.negative = total;
   return order;
 }
 
@@ -118,6 +151,12 @@ template <class Key> struct key_codes {
   DEVICE_MEMBER Key operator()(uint32_t i) const
   {
     return order->code(keys[i]);
+  }
+
+  /* work(codes), of the type that keys have. */
+  template <class Work> DEVICE_MEMBER void with(const Work &work) const
+  {
+    order->with([&](auto code_of) { work([=](uint32_t i) { return code_of(keys[i]); }); });
   }
 };
 

@@ -4,25 +4,28 @@
 
 #include "cuda/plan.h"
 
+#ifndef CARRY_THREADS
+#define CARRY_THREADS 512
+#endif
+
 enum {
-  CARRY_BLOCK = 512,        /* the most threads of a block that splits */
-  CARRY_SORT_BLOCK = 1024,  /* of one that sorts */
-  CARRY_SPLIT_ITEMS = 16,   /* the most elements of a thread that splits a tile */
-  CARRY_SORT_ITEMS = 8,     /* of one that sorts */
-  CARRY_MOST_BUCKETS = 512, /* of a section */
-  CARRY_SAMPLES = 8,        /* the fewest of each bucket */
-  CARRY_CELLS = 64,         /* equal parts of the splitters' range in a lookup table */
-  CARRY_TABLE = 8,          /* the most entries of these for each bucket, and one for each cell */
-  CARRY_BINS = 6,           /* bins for each thread that sorts; even */
+  CARRY_BLOCK = CARRY_THREADS,            /* threads of a block that splits a tile */
+  CARRY_SORT_BLOCK = CARRY_THREADS,       /* of one that sorts a part */
+  CARRY_CHOOSE_BLOCK = 2 * CARRY_THREADS, /* of one that chooses splitters */
+  CARRY_MOST = 16 * CARRY_THREADS,        /* the most elements that a block sorts */
+  CARRY_BINS = CARRY_MOST / 4 * 3,        /* of such a block */
+  CARRY_SPLIT_ITEMS = 16,                 /* the most elements of a thread that splits a tile */
+  CARRY_MOST_BUCKETS = 512,               /* of a section; at most two for each thread */
+  CARRY_SAMPLES = 8,                      /* the fewest of each bucket */
+  CARRY_CELLS = 64,                   /* equal parts of the splitters' range in a lookup table */
+  CARRY_ENTRIES = 4096 + CARRY_CELLS, /* the most of these: 8 for each bucket, and one more */
   CARRY_MAX_LEVELS = 2
 };
 
 typedef struct carry_plan {
   uint64_t count;
-  uint32_t block;      /* threads that split: a multiple of a warp */
-  uint32_t tile;       /* elements that a block splits: a multiple of `block` */
-  uint32_t sort_block; /* threads that sort: a multiple of a warp */
-  uint32_t most;       /* elements that a block sorts: a multiple of `sort_block` */
+  uint32_t tile;    /* elements that a block splits: a multiple of its threads */
+  uint32_t most;    /* elements that a block sorts: likewise */
   uint32_t joined;  /* buckets are sorted together as long as their first `joined` elements reach */
   uint32_t samples; /* the most of a section */
   uint32_t levels;
@@ -30,35 +33,26 @@ typedef struct carry_plan {
 } carry_plan;
 
 /* A lookup table: a word for each cell, two more, and entries of 16 bits; see lookup.cuh. */
-RECSORT_HD static inline uint32_t carry_table_words(uint32_t buckets)
-{
-  return CARRY_CELLS + 2 + (CARRY_CELLS + CARRY_TABLE * buckets) / 2;
-}
+enum { CARRY_TABLE_WORDS = CARRY_CELLS + 2 + CARRY_ENTRIES / 2 };
 
 /* Bytes of shared memory behind elements: for what a block that splits a tile has there besides. */
 static inline uint64_t carry_split_bytes(const carry_plan *plan, uint32_t buckets, uint32_t code)
 {
-  const uint64_t order = plan->tile * sizeof(uint16_t);
-  const uint64_t counts = plan->block / WARP_SIZE * buckets * sizeof(uint16_t);
-  const uint64_t runs = (plan->tile + plan->block) * sizeof(uint32_t);
+  const uint64_t order = (plan->tile + 8) * sizeof(uint16_t);
+  const uint64_t counts = CARRY_BLOCK / WARP_SIZE * buckets * sizeof(uint16_t);
+  const uint64_t runs = (plan->tile + CARRY_BLOCK) * sizeof(uint32_t);
   const uint64_t heads = plan->tile / WARP_SIZE * (sizeof(uint32_t) + sizeof(uint16_t));
   return plan_max(order + counts, runs) + heads + 16 + buckets * code +
-         carry_table_words(buckets) * sizeof(uint32_t);
+         CARRY_TABLE_WORDS * sizeof(uint32_t);
 }
 
-/* The same for one that sorts `most` elements. */
-static inline uint64_t carry_sort_bytes(const carry_plan *plan, uint32_t most)
-{
-  const uint64_t words = (most + 8) * sizeof(uint32_t); /* these and bins, or runs */
-  const uint64_t bins = CARRY_BINS * plan->sort_block * sizeof(uint16_t);
-  return words + bins + most / WARP_SIZE * 2 * sizeof(uint32_t);
-}
-
-/* What it has there besides if it sorts by a sample. */
-static inline uint64_t carry_sample_bytes(uint32_t code)
+/* The same for one that sorts `most` elements: for words and bins, or runs, and for a sample. */
+static inline uint64_t carry_sort_bytes(uint32_t most, uint32_t code)
 {
   enum { CELLS = 256 };
-  return CELLS * code + (2 * CELLS + 2) * sizeof(uint32_t);
+  const uint64_t words = (most + 32) * sizeof(uint32_t), bins = CARRY_BINS * sizeof(uint16_t);
+  return words + bins + most / WARP_SIZE * 2 * sizeof(uint32_t) + CELLS * code +
+         (2 * CELLS + 2) * sizeof(uint32_t);
 }
 
 static inline uint64_t carry_tiles(const carry_plan *plan)
@@ -104,26 +98,22 @@ static inline uint64_t carry_most_parts(const carry_plan *plan)
 static inline bool carry_set_sizes(carry_plan *plan, uint64_t shared, uint32_t element,
                                    uint32_t code, uint32_t buckets)
 {
-  enum { LARGE = 200 << 10, TWO_BLOCKS = 113 << 10, STATIC = 1 << 10, MOST = 1 << 13 };
+  enum { LARGE = 200 << 10, TWO_BLOCKS = 113 << 10, STATIC = 1 << 10 };
   const uint64_t room = (shared >= LARGE ? (uint64_t)TWO_BLOCKS : shared) - STATIC;
-  plan->tile = plan->block * CARRY_SPLIT_ITEMS;
-  while (plan->tile > plan->block &&
+  plan->tile = CARRY_BLOCK * CARRY_SPLIT_ITEMS;
+  while (plan->tile > CARRY_BLOCK &&
          plan->tile * element + carry_split_bytes(plan, buckets, code) > room)
-    plan->tile -= plan->block;
-  plan->most = (uint32_t)plan_min(plan->sort_block * CARRY_SORT_ITEMS, MOST);
-  plan->samples = plan->most;
-  while (plan->most > plan->sort_block &&
-         plan->most * element + carry_sort_bytes(plan, plan->most) + carry_sample_bytes(code) >
-             room)
-    plan->most -= plan->sort_block;
-  while (plan->samples > plan->sort_block && (plan->samples + buckets) * code +
-                                                     carry_sort_bytes(plan, plan->samples) +
-                                                     carry_sample_bytes(code) >
-                                                 room)
-    plan->samples -= plan->sort_block;
+    plan->tile -= CARRY_BLOCK;
+  plan->most = plan->samples = CARRY_MOST;
+  while (plan->most > CARRY_SORT_BLOCK &&
+         plan->most * element + carry_sort_bytes(plan->most, code) > room)
+    plan->most -= CARRY_SORT_BLOCK;
+  while (plan->samples > CARRY_CHOOSE_BLOCK &&
+         (plan->samples + buckets) * code + carry_sort_bytes(plan->samples, code) > room)
+    plan->samples -= CARRY_CHOOSE_BLOCK;
   return plan->tile * element + carry_split_bytes(plan, buckets, code) <= room &&
-         plan->most * element + carry_sort_bytes(plan, plan->most) <= room &&
-         (plan->samples + buckets) * code + carry_sort_bytes(plan, plan->samples) <= room;
+         plan->most * element + carry_sort_bytes(plan->most, code) <= room &&
+         (plan->samples + buckets) * code + carry_sort_bytes(plan->samples, code) <= room;
 }
 
 /* Plans a sort of `count` elements of so many bytes, whose keys have `code` bytes. False if it is
@@ -135,9 +125,7 @@ static inline bool carry_plan_of(carry_plan *plan, uint64_t count, uint64_t shar
   const carry_plan none = {0};
   *plan = none;
   plan->count = count;
-  plan->block = CARRY_BLOCK;
-  plan->sort_block = CARRY_SORT_BLOCK;
-  plan->most = (uint32_t)plan_min(plan->sort_block * CARRY_SORT_ITEMS, 1 << 13);
+  plan->most = CARRY_MOST;
   const uint64_t buckets = plan_blocks(count, plan->most / PARTS);
   plan->levels = 1;
   plan->buckets[0] = (uint32_t)plan_clamp((buckets + 1) / 2 * 2, LEAST, CARRY_MOST_BUCKETS);

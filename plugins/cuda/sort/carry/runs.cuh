@@ -9,6 +9,11 @@
 namespace carry
 {
 
+enum {
+  RUN_MOST = 1 << 13,  /* the most elements of a run */
+  RUN_LENGTH_BITS = 22 /* the lengths of the runs that a block lists at a time add up to less */
+};
+
 /* A section: elements that are split alike. Its tiles are full, but the last one. */
 struct section {
   uint32_t begin, count;
@@ -79,35 +84,53 @@ DEVICE_INLINE void add_run(run_list list, uint32_t run, uint32_t at, uint32_t en
     list.firsts[word] = (uint16_t)run;
 }
 
-/* Lists the runs of a part: each of up to 256 threads looks into one tile at a time. By all threads
- * of the block; ends with a barrier. */
-DEVICE_INLINE void list_runs(section_tiles from, bucket_part part, run_list list)
+/* The run of a part in one of its tiles. */
+struct run_in_tile {
+  uint16_t start, length;
+};
+
+/* A block looks into so many tiles at a time, one for each thread. */
+DEVICE_INLINE uint32_t listed_tiles(void)
 {
-  enum { TILES = 256, LENGTH_BITS = 22 }; /* the lengths of so many runs add up to less */
-  const uint32_t step = (uint32_t)plan_min(blockDim.x, TILES);
+  return (uint32_t)plan_min(blockDim.x, (1 << RUN_LENGTH_BITS) / RUN_MOST - 1);
+}
+
+/* The run that the thread is to list next, in `part.tile` + `more` + its number. */
+DEVICE_INLINE run_in_tile find_run(section_tiles from, bucket_part part, uint32_t more)
+{
+  const uint32_t tile = part.tile + more + threadIdx.x;
+  run_in_tile run = {0, 0};
+  if (threadIdx.x >= listed_tiles() || tile >= from.tiles) return run;
+  const uint32_t skip = tile == part.tile ? part.skip : 0;
+  const uint32_t start = bucket_start(from, part.b, tile) + skip;
+  run.start = (uint16_t)start;
+  run.length = (uint16_t)(bucket_start(from, part.end, tile) - start);
+  return run;
+}
+
+/* Lists the runs of a part; `run` is what find_run() has found for it. By all threads of the block;
+ * ends with a barrier. */
+DEVICE_INLINE void list_runs(section_tiles from, bucket_part part, run_in_tile run, run_list list)
+{
+  const uint32_t step = listed_tiles();
   uint32_t before = 0, runs = 0;
   for (uint32_t word = threadIdx.x; word * WARP_SIZE < part.count; word += blockDim.x)
     list.heads[word] = 0;
-  for (uint32_t first = part.tile; before < part.count; first += step) {
-    const uint32_t tile = first + threadIdx.x;
-    uint32_t start = 0, length = 0, all;
-    if (threadIdx.x < step && tile < from.tiles) {
-      start = bucket_start(from, part.b, tile);
-      length = bucket_start(from, part.end, tile) - start;
-      if (tile == part.tile) {
-        start += part.skip;
-        length -= part.skip;
-      }
-    }
+  for (uint32_t more = 0;;) {
+    const uint32_t tile = part.tile + more + threadIdx.x;
+    uint32_t all;
     const uint32_t packed =
-        sample::block_before_all(length | (uint32_t)(length > 0) << LENGTH_BITS, &all);
-    const uint32_t at = before + (packed & ((1u << LENGTH_BITS) - 1));
-    if (length > 0 && at < part.count)
-      add_run(list, runs + (packed >> LENGTH_BITS), at, (uint32_t)plan_min(at + length, part.count),
-              from.begin + tile * from.tile + start);
-    before += all & ((1u << LENGTH_BITS) - 1);
-    runs += all >> LENGTH_BITS;
+        sample::block_before_all(run.length | (uint32_t)(run.length > 0) << RUN_LENGTH_BITS, &all);
+    const uint32_t at = before + (packed & ((1u << RUN_LENGTH_BITS) - 1));
+    if (run.length > 0 && at < part.count)
+      add_run(list, runs + (packed >> RUN_LENGTH_BITS), at,
+              (uint32_t)plan_min(at + run.length, part.count),
+              from.begin + tile * from.tile + run.start);
+    before += all & ((1u << RUN_LENGTH_BITS) - 1);
+    runs += all >> RUN_LENGTH_BITS;
+    if (before < part.count) run = find_run(from, part, more += step);
     __syncthreads();
+    if (before >= part.count) break;
   }
 }
 

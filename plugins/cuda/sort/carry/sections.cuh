@@ -100,7 +100,7 @@ template <class Key> struct sorted_part {
 template <class Key> struct part_list {
   sorted_part<Key> *parts;
   uint32_t *count;
-  sorted_part<Key> *hard; /* too many elements for a block, or too many that are nearly alike */
+  sorted_part<Key> *hard; /* too many elements for a block, or many that are nearly alike */
   uint32_t *hard_count;
 };
 
@@ -169,6 +169,34 @@ DEVICE_INLINE void add_part(const part_list<Key> &list, const sorted_part<Key> &
   list.parts[device_add32(list.count, 1)] = part;
 }
 
+template <class Key>
+DEVICE_INLINE void add_hard(const part_list<Key> &list, const sorted_part<Key> &part)
+{
+  list.hard[device_add32(list.hard_count, 1)] = part;
+}
+
+/* True if codes of a part are likely to crowd in bins of their differences: if the codes of a
+ * bucket have few bins. `begins` is where buckets begin. */
+template <class Key>
+DEVICE_INLINE bool is_crowded(const parts_args<Key> &args, const sorted_part<Key> &part,
+                              const uint32_t *begins)
+{
+  enum { MANY = 150 };
+  if (part.least == 0 || part.greatest == (Key) ~(Key)0) return false; /* its range is not known */
+  const Key *const splitters = args.set.splitters + (uint64_t)part.section * args.set.buckets;
+  const Key width = (Key)(part.greatest - part.least);
+  const uint32_t shift = shift_to(width, WARP_SIZE);
+  for (uint32_t b = part.of.b; b < part.of.end; b++) {
+    Key least = part.least, greatest = part.greatest;
+    bucket_range(splitters, args.set.buckets, b, &least, &greatest);
+    const uint64_t share = (uint32_t)((Key)(greatest - least) >> shift);
+    if ((begins[b + 1] - begins[b]) * (uint64_t)(uint32_t)(width >> shift) >
+        MANY * CARRY_BINS * (share + 1))
+      return true;
+  }
+  return false;
+}
+
 /* Adds pieces of a bucket whose keys are alike. */
 template <class Key>
 DEVICE_INLINE void add_pieces(const part_list<Key> &list, const section_tiles &from,
@@ -207,7 +235,7 @@ DEVICE_INLINE void add_large(const parts_args<Key> &args, const section_tiles &f
     add_pieces(args.list, from, part, args.most);
   } else {
     DEVICE_PATH("carry_oversized");
-    args.list.hard[device_add32(args.list.hard_count, 1)] = part;
+    add_hard(args.list, part);
   }
 }
 
@@ -265,7 +293,10 @@ __global__ void __launch_bounds__(CARRY_BLOCK)
       sorted_part<Key> part = part_of(args, blockIdx.x, b, end);
       part.of.count = count;
       part.begin = of.begin + begins[b];
-      add_part(args.list, part);
+      if (is_crowded(args, part, begins))
+        add_hard(args.list, part);
+      else
+        add_part(args.list, part);
     }
   }
 }

@@ -35,8 +35,8 @@ DEVICE_INLINE sort_parts_storage<Key, Value> sort_parts_storage_at(void *memory,
   sort_parts_storage<Key, Value> all;
   void *at;
   all.elements = elements_at<Key, Value>(memory, most, &at);
-  all.by = {(uint32_t *)at, (uint32_t *)at + most + GROUP};
-  uint32_t *const heads = all.by.bins + CARRY_BINS / 2 * blockDim.x;
+  all.by = {(uint32_t *)at, (uint32_t *)at + most + WARP_SIZE};
+  uint32_t *const heads = all.by.bins + CARRY_BINS / 2;
   all.runs = run_list_at((uint32_t *)at, heads, most);
   all.sample = code_sample_at<Key>(heads + most / WARP_SIZE * 2);
   return all;
@@ -46,23 +46,22 @@ template <class Key, class Value>
 DEVICE_INLINE section_tiles tiles_of_part(const sort_parts_args<Key, Value> &args, uint32_t s)
 {
   return tiles_of(args.tiles,
-                  args.sections ? args.sections[s] : section{0, args.order.count(), 0, 0});
+                  args.sections ? args.sections[s] : section{0, args.order.count, 0, 0});
 }
 
-/* Gathers a part. By all threads of the block; ends with a barrier. */
+/* Gathers a part, of which `run` is what find_run() has found. By all threads of the block;
+ * device_await_copies() must follow, and a barrier. */
 template <class Key, class Value>
 DEVICE_INLINE void gather_part(const sort_parts_args<Key, Value> &args,
                                sort_parts_storage<Key, Value> by, const section_tiles &from,
-                               const bucket_part &part)
+                               const bucket_part &part, run_in_tile run)
 {
-  list_runs(from, part, by.runs);
+  list_runs(from, part, run, by.runs);
   DEVICE_UNROLL
-  for (uint32_t t = 0; t < CARRY_SORT_ITEMS; t++) {
-    const uint32_t i = t * blockDim.x + threadIdx.x;
+  for (uint32_t t = 0; t < CARRY_MOST / CARRY_SORT_BLOCK; t++) {
+    const uint32_t i = t * CARRY_SORT_BLOCK + threadIdx.x;
     if (i < part.count) copy_element_in(args.from, run_element(by.runs, i), by.elements, i);
   }
-  device_await_copies();
-  __syncthreads();
 }
 
 /* Writes the elements in shared memory in their order, from place `begin` on. */
@@ -71,11 +70,13 @@ DEVICE_INLINE void write_elements(const sort_parts_args<Key, Value> &args,
                                   sort_parts_storage<Key, Value> by, uint32_t count,
                                   sort_result sorted, uint32_t begin)
 {
-  const element_array<Key, Value> to = elements_from(args.to, begin);
+  const element_array<Key, Value> to = elements_from(args.to, (uint64_t)begin + threadIdx.x);
   DEVICE_UNROLL
-  for (uint32_t t = 0; t < CARRY_SORT_ITEMS; t++) {
-    const uint32_t j = t * blockDim.x + threadIdx.x;
-    if (j < count) copy_element(by.elements, sorted == ALIKE ? j : element_at(by.by, j), to, j);
+  for (uint32_t t = 0; t < CARRY_MOST / CARRY_SORT_BLOCK; t++) {
+    const uint32_t j = t * CARRY_SORT_BLOCK + threadIdx.x;
+    if (j < count)
+      copy_element(by.elements, sorted == ALIKE ? j : element_at(by.by, j), to,
+                   t * CARRY_SORT_BLOCK);
   }
 }
 
@@ -89,34 +90,7 @@ DEVICE_INLINE code_range<Key> narrow_range(const sort_parts_args<Key, Value> &ar
   return range_of_codes<Key>(count, key_codes<Key>{&args.order, by.elements.keys});
 }
 
-/* Reads parts from the runs of their buckets. Writes them sorted, each to its place; crowded ones
- * are left to sort_hard. Usually a block has one part: there are as many blocks as parts are
- * expected. Shared memory for elements, words and bins leaves room for two blocks of a
- * multiprocessor, so that one loads while the other sorts. */
-template <class Key, class Value>
-__global__ void __launch_bounds__(CARRY_SORT_BLOCK, device_blocks(CARRY_SORT_BLOCK, 2))
-    sort_parts(const __grid_constant__ sort_parts_args<Key, Value> args)
-{
-  DEVICE_SHARED(char, memory);
-  const auto by = sort_parts_storage_at<Key, Value>(memory, args.most);
-  device_await_before();
-  const uint32_t parts = *args.list.count;
-  for (uint32_t p = blockIdx.x; p < parts; p += gridDim.x) {
-    const sorted_part<Key> &part = args.list.parts[p];
-    const uint32_t count = part.of.count;
-    gather_part(args, by, tiles_of_part(args, part.section), part.of);
-    const code_range<Key> range = narrow_range(args, by, count, {part.least, part.greatest});
-    const sort_result sorted =
-        sort_by_bins<Key>(by.by, count, range, key_codes<Key>{&args.order, by.elements.keys});
-    if (sorted != CROWDED)
-      write_elements(args, by, count, sorted, part.begin);
-    else if (threadIdx.x == 0)
-      args.list.hard[device_add32(args.list.hard_count, 1)] = part;
-    __syncthreads();
-  }
-}
-
-/* ---- Parts that are hard to sort: crowded or oversized ---- */
+/* ---- Parts that are hard to sort ---- */
 
 /* Calls work(key, i) for all elements of a bucket, block by block; i is its number. */
 template <class Key, class Value, class Work>
@@ -127,7 +101,7 @@ DEVICE_INLINE void for_each_of_bucket(const sort_parts_args<Key, Value> &args,
   bucket_part part = all;
   for (uint32_t done = 0; done < all.count; done += part.count) {
     part.count = (uint32_t)plan_min(all.count - done, args.most);
-    list_runs(from, part, by.runs);
+    list_runs(from, part, find_run(from, part, 0), by.runs);
     for (uint32_t i = threadIdx.x; i - threadIdx.x < part.count; i += blockDim.x) {
       const bool has = i < part.count;
       const uint32_t at = has ? run_element(by.runs, i) : 0;
@@ -153,16 +127,17 @@ DEVICE_INLINE uint32_t count_between(const sort_parts_args<Key, Value> &args,
   return count;
 }
 
-/* Sorts the elements in shared memory by a sample, and writes them. */
+/* Sorts the elements in shared memory, whose codes crowd, and writes them. By all threads of the
+ * block. */
 template <class Key, class Value>
-DEVICE_INLINE void sort_roughly(const sort_parts_args<Key, Value> &args,
-                                sort_parts_storage<Key, Value> by, uint32_t count,
-                                code_range<Key> range, uint32_t begin)
+DEVICE_INLINE void sort_rough_part(const sort_parts_args<Key, Value> &args,
+                                   sort_parts_storage<Key, Value> by, uint32_t count,
+                                   uint32_t begin)
 {
-  const sort_result sorted =
-      sort_by_sample<Key>(by.by, count, narrow_range(args, by, count, range), by.sample,
-                          key_codes<Key>{&args.order, by.elements.keys});
-  write_elements(args, by, count, sorted, begin);
+  const key_codes<Key> codes = {&args.order, by.elements.keys};
+  const bool mixed = sort_crowded<CARRY_SORT_BLOCK, Key>(
+      by.by, count, range_of_codes<Key>(count, codes), by.sample, codes);
+  write_elements(args, by, count, mixed ? SORTED : ALIKE, begin);
 }
 
 /* Sorts a bucket that does not fit in shared memory, range by range of its codes: the greatest
@@ -197,15 +172,67 @@ DEVICE_INLINE void sort_oversized(const sort_parts_args<Key, Value> &args,
       taken += some;
       __syncthreads();
     });
-    if (count <= args.most) sort_roughly(args, by, count, {low, high}, bucket.begin + done);
+    if (count <= args.most) sort_rough_part(args, by, count, bucket.begin + done);
     __syncthreads();
     done += count;
     low = (Key)(high + 1);
   }
 }
 
-/* Reads parts that sort_parts has left, and buckets that are too large for it; writes them sorted,
- * a block for each. Usually there is none. */
+/* ---- All parts ---- */
+
+/* A part, and what is loaded before its turn comes. */
+template <class Key> struct upcoming_part {
+  sorted_part<Key> part;
+  section_tiles from;
+  run_in_tile run;
+};
+
+template <class Key, class Value>
+DEVICE_INLINE upcoming_part<Key> part_at(const sort_parts_args<Key, Value> &args,
+                                         const sorted_part<Key> *parts, uint32_t p)
+{
+  upcoming_part<Key> next;
+  next.part = parts[p];
+  next.from = tiles_of_part(args, next.part.section);
+  next.run = find_run(next.from, next.part.of, 0);
+  return next;
+}
+
+/* Reads parts from the runs of their buckets. Writes them sorted, each to its place; crowded ones
+ * are left to sort_hard. Shared memory for elements, words and bins leaves room for two blocks of a
+ * multiprocessor, so that one loads while the other sorts. A block has one part after the other,
+ * and finds where the next one is while it sorts one. */
+template <class Key, class Value>
+__global__ void __launch_bounds__(CARRY_SORT_BLOCK, device_blocks(CARRY_SORT_BLOCK, 2))
+    sort_parts(const __grid_constant__ sort_parts_args<Key, Value> args)
+{
+  DEVICE_SHARED(char, memory);
+  const auto by = sort_parts_storage_at<Key, Value>(memory, args.most);
+  device_await_before();
+  const uint32_t parts = *args.list.count;
+  if (blockIdx.x >= parts) return;
+  upcoming_part<Key> next = part_at(args, args.list.parts, blockIdx.x);
+  for (uint32_t p = blockIdx.x; p < parts; p += gridDim.x) {
+    const sorted_part<Key> part = next.part;
+    const uint32_t count = part.of.count;
+    gather_part(args, by, next.from, part.of, next.run);
+    if (p + gridDim.x < parts) next = part_at(args, args.list.parts, p + gridDim.x);
+    device_await_copies();
+    __syncthreads();
+    const code_range<Key> range = narrow_range(args, by, count, {part.least, part.greatest});
+    const sort_result sorted = sort_by_bins<CARRY_SORT_BLOCK, Key>(
+        by.by, count, range, key_codes<Key>{&args.order, by.elements.keys});
+    if (sorted != CROWDED)
+      write_elements(args, by, count, sorted, part.begin);
+    else if (threadIdx.x == 0)
+      add_hard(args.list, part);
+    __syncthreads();
+  }
+}
+
+/* Reads the parts that are hard to sort, and writes them sorted. The limits are the same; what it
+ * does takes more registers, which would slow down sort_parts. Usually there is none. */
 template <class Key, class Value>
 __global__ void __launch_bounds__(CARRY_SORT_BLOCK, device_blocks(CARRY_SORT_BLOCK, 2))
     sort_hard(const __grid_constant__ sort_parts_args<Key, Value> args)
@@ -214,12 +241,14 @@ __global__ void __launch_bounds__(CARRY_SORT_BLOCK, device_blocks(CARRY_SORT_BLO
   const auto by = sort_parts_storage_at<Key, Value>(memory, args.most);
   device_await_before();
   for (uint32_t i = blockIdx.x; i < *args.list.hard_count; i += gridDim.x) {
-    const sorted_part<Key> part = args.list.hard[i];
-    if (part.of.count > args.most) {
-      sort_oversized(args, by, part);
+    const upcoming_part<Key> next = part_at(args, args.list.hard, i);
+    if (next.part.of.count > args.most) {
+      sort_oversized(args, by, next.part);
     } else {
-      gather_part(args, by, tiles_of_part(args, part.section), part.of);
-      sort_roughly(args, by, part.of.count, {part.least, part.greatest}, part.begin);
+      gather_part(args, by, next.from, next.part.of, next.run);
+      device_await_copies();
+      __syncthreads();
+      sort_rough_part(args, by, next.part.of.count, next.part.begin);
     }
     __syncthreads();
   }

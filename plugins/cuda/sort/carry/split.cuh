@@ -36,7 +36,7 @@ template <class Key, class Value> struct split_args {
  * overlays them. */
 template <class Key, class Value> struct split_storage {
   element_array<Key, Value> elements;
-  uint16_t *order;  /* numbers of elements, by bucket */
+  uint16_t *order;  /* numbers of elements, by bucket; order[-1] is 0 */
   uint32_t *counts; /* of each bucket, by warp, two in each; then where they begin */
   run_list runs;
   uint32_t *edges; /* a bit for each place where a bucket begins; overlays runs.heads */
@@ -47,15 +47,16 @@ template <class Key, class Value>
 DEVICE_INLINE split_storage<Key, Value> split_storage_at(void *memory, uint32_t tile,
                                                          uint32_t buckets)
 {
+  enum { ALIGNED = 8 };
   split_storage<Key, Value> by;
   void *at;
   by.elements = elements_at<Key, Value>(memory, tile, &at);
   by.search = lookup_at<Key>(at, buckets);
-  at = by.search.table + carry_table_words(buckets);
+  at = by.search.table + CARRY_TABLE_WORDS;
   by.edges = (uint32_t *)at;
   at = by.edges + tile / WARP_SIZE + (tile / WARP_SIZE + 1) / 2; /* and runs.firsts */
   by.runs = run_list_at((uint32_t *)at, by.edges, tile);
-  by.order = (uint16_t *)at;
+  by.order = (uint16_t *)at + ALIGNED;
   by.counts = (uint32_t *)(by.order + tile);
   return by;
 }
@@ -67,12 +68,17 @@ DEVICE_INLINE uint32_t warp_item(uint32_t items, uint32_t t)
 }
 
 /* Adds 1 to the warp's count of each lane's bucket. Returns what it had before, as if lanes added
- * one after the other. `exactly`: by a match of all lanes. Otherwise lanes with one bucket may add
- * in any order, which the caller finds out; but multiprocessors have been seen to keep it. */
-DEVICE_INLINE uint32_t count_in_warp(uint32_t *counts, uint32_t bucket, bool exactly)
+ * one after the other; but lanes with one bucket may add in any order. */
+DEVICE_INLINE uint32_t count_in_warp(uint32_t *counts, uint32_t bucket)
 {
   const uint32_t shift = bucket % 2 * 16;
-  if (!exactly) return device_add32(&counts[bucket / 2], 1u << shift) >> shift & 0xffff;
+  return device_add32(&counts[bucket / 2], 1u << shift) >> shift & 0xffff;
+}
+
+/* The same in the order of lanes. */
+DEVICE_INLINE uint32_t count_exactly(uint32_t *counts, uint32_t bucket)
+{
+  const uint32_t shift = bucket % 2 * 16;
   const uint32_t lane = threadIdx.x % WARP_SIZE, alike = device_match(bucket);
   const uint32_t first = device_first_lane(alike), before = alike & ((1u << lane) - 1);
   uint32_t there = 0;
@@ -87,31 +93,21 @@ DEVICE_INLINE uint32_t count_in_warp(uint32_t *counts, uint32_t bucket, bool exa
 DEVICE_INLINE void place_buckets(uint32_t *counts, uint32_t *edges, uint32_t buckets,
                                  uint32_t count, uint16_t *starts, uint32_t distance)
 {
-  const uint32_t warps = blockDim.x / WARP_SIZE, words = buckets / 2;
-  const uint32_t each = (words + blockDim.x - 1) / blockDim.x, first = threadIdx.x * each;
-  uint32_t sum = 0;
-  for (uint32_t w = first; w < first + each && w < words; w++) {
-    uint32_t both = 0;
-    DEVICE_UNROLL_BY_4
-    for (uint32_t warp = 0; warp < warps; warp++)
-      both += counts[warp * words + w];
-    sum += (both & 0xffff) + (both >> 16);
+  constexpr uint32_t warps = CARRY_BLOCK / WARP_SIZE;
+  const uint32_t words = buckets / 2, w = threadIdx.x;
+  uint32_t mine[warps], all = 0;
+  DEVICE_UNROLL
+  for (uint32_t warp = 0; warp < warps; warp++) {
+    const uint32_t more = w < words ? counts[warp * words + w] : 0;
+    mine[warp] = all;
+    all += more;
   }
-  uint32_t place = sample::block_before(sum);
-  for (uint32_t w = first; w < first + each && w < words; w++) {
-    uint32_t both = 0;
-    DEVICE_UNROLL_BY_4
-    for (uint32_t warp = 0; warp < warps; warp++) {
-      const uint32_t more = counts[warp * words + w];
-      counts[warp * words + w] = both;
-      both += more;
-    }
-    const uint32_t begins[2] = {place, place + (both & 0xffff)};
-    const uint32_t add = begins[0] | begins[1] << 16;
-    place = begins[1] + (both >> 16);
-    DEVICE_UNROLL_BY_4
+  const uint32_t place = sample::block_before((all & 0xffff) + (all >> 16));
+  const uint32_t begins[2] = {place, place + (all & 0xffff)};
+  if (w < words) {
+    DEVICE_UNROLL
     for (uint32_t warp = 0; warp < warps; warp++)
-      counts[warp * words + w] += add;
+      counts[warp * words + w] = mine[warp] + (begins[0] | begins[1] << 16);
     for (uint32_t half = 0; half < 2; half++) {
       const uint32_t begin = (uint32_t)plan_min(begins[half], count);
       starts[(uint64_t)(2 * w + half) * distance] = (uint16_t)begin;
@@ -130,61 +126,78 @@ template <class Key, class Value> struct split_tile {
   element_array<Key, Value> to;
 };
 
-/* Finds the bucket of each of the thread's elements. `whole`, a compile-time constant, here and
- * below: the tile has as many elements as it can. Lanes behind the last element come last. */
-template <class Key, class Value>
+/* Finds the bucket of each of the thread's elements. There is a loop for each form of table and of
+ * keys, for tiles that are `whole`: they have as many elements as they can. In others, lanes behind
+ * the last element come last. */
+template <class Key, class Value, bool whole>
 DEVICE_INLINE void find_buckets(const split_args<Key, Value> &args,
                                 const split_storage<Key, Value> &by, uint32_t items, uint32_t count,
-                                bool whole, uint32_t *slots)
+                                uint32_t *slots)
 {
-  const auto code_at = [&](uint32_t t) {
-    const uint32_t i = warp_item(items, t);
-    return args.order.code(by.elements.keys[whole || i < count ? i : 0]);
+  const auto key_at = [&](uint32_t t) {
+    const uint32_t i = warp_item(whole ? (uint32_t)CARRY_SPLIT_ITEMS : items, t);
+    return by.elements.keys[whole || i < count ? i : 0];
   };
-  DEVICE_UNROLL
-  for (uint32_t t = 0; t < CARRY_SPLIT_ITEMS; t++) {
-    if (!whole && t >= items) break;
-    const Key code = code_at(t);
-    slots[t] = search_step(by.search, 0, find_entry(by.search, code), code);
-  }
-  if (by.search.steps > 1) {
+  uint32_t all = 0;
+  if constexpr (whole) {
+    args.order.with([&](auto code_of) {
+      if (by.search.flat) {
+        DEVICE_UNROLL
+        for (uint32_t t = 0; t < CARRY_SPLIT_ITEMS; t++)
+          all |= slots[t] = look_up(by.search, true, code_of(key_at(t)));
+      } else {
+        DEVICE_UNROLL
+        for (uint32_t t = 0; t < CARRY_SPLIT_ITEMS; t++)
+          all |= slots[t] = look_up(by.search, false, code_of(key_at(t)));
+      }
+    });
+  } else {
     DEVICE_UNROLL
-    for (uint32_t t = 0; t < CARRY_SPLIT_ITEMS; t++) {
-      if (!whole && t >= items) break;
-      const Key code = code_at(t);
-      slots[t] = find_entry(by.search, code);
-      DEVICE_ROLLED
-      for (uint32_t step = by.search.steps; step-- > 0;)
-        slots[t] = search_step(by.search, step, slots[t], code);
-    }
+    for (uint32_t t = 0; t < CARRY_SPLIT_ITEMS; t++)
+      if (t < items)
+        all |= slots[t] = look_up(by.search, by.search.flat, args.order.code(key_at(t)));
   }
-  DEVICE_UNROLL
-  for (uint32_t t = 0; t < CARRY_SPLIT_ITEMS; t++)
-    if (!whole && warp_item(items, t) >= count) slots[t] = args.set.buckets - 1;
+  if (all >= LOOKUP_UNSURE) {
+    DEVICE_UNROLL
+    for (uint32_t t = 0; t < CARRY_SPLIT_ITEMS; t++)
+      if (slots[t] >= LOOKUP_UNSURE)
+        slots[t] = search_bucket(by.search, slots[t] - LOOKUP_UNSURE, args.order.code(key_at(t)));
+  }
+  if constexpr (!whole) {
+    DEVICE_UNROLL
+    for (uint32_t t = 0; t < CARRY_SPLIT_ITEMS; t++)
+      if (warp_item(items, t) >= count) slots[t] = args.set.buckets - 1;
+  }
 }
 
 /* Orders the tile in shared memory by bucket and writes it. Returns true if elements of a bucket
  * came out of order, unless `exactly`. By all threads of the block. */
-template <class Key, class Value>
+template <class Key, class Value, bool whole>
 DEVICE_INLINE bool split_elements(const split_args<Key, Value> &args,
                                   const split_storage<Key, Value> &by,
-                                  const split_tile<Key, Value> &tile, bool whole, bool exactly)
+                                  const split_tile<Key, Value> &tile, bool exactly)
 {
-  const uint32_t buckets = args.set.buckets, words = blockDim.x / WARP_SIZE * buckets / 2;
-  const uint32_t items = whole ? (uint32_t)CARRY_SPLIT_ITEMS : args.tiles.tile / blockDim.x;
+  const uint32_t buckets = args.set.buckets, words = CARRY_BLOCK / WARP_SIZE * buckets / 2;
+  const uint32_t items = whole ? (uint32_t)CARRY_SPLIT_ITEMS : args.tiles.tile / CARRY_BLOCK;
   uint32_t *const mine = by.counts + threadIdx.x / WARP_SIZE * (buckets / 2);
   const uint16_t *const places = (const uint16_t *)mine;
   uint32_t slots[CARRY_SPLIT_ITEMS] = {};
-  for (uint32_t i = threadIdx.x; i < words; i += blockDim.x)
+  for (uint32_t i = threadIdx.x; i < words; i += CARRY_BLOCK)
     by.counts[i] = 0;
-  for (uint32_t i = threadIdx.x; i < args.tiles.tile / WARP_SIZE; i += blockDim.x)
+  for (uint32_t i = threadIdx.x; i < args.tiles.tile / WARP_SIZE; i += CARRY_BLOCK)
     by.edges[i] = 0;
-  if (!tile.one_key) find_buckets(args, by, items, tile.count, whole, slots);
+  if (threadIdx.x == 0) by.order[-1] = 0;
+  if (!tile.one_key) find_buckets<Key, Value, whole>(args, by, items, tile.count, slots);
   __syncthreads();
-  exactly |= sample::warp_is_contended(slots[0]);
-  DEVICE_UNROLL
-  for (uint32_t t = 0; t < CARRY_SPLIT_ITEMS; t++)
-    if (whole || t < items) slots[t] = slots[t] << 16 | count_in_warp(mine, slots[t], exactly);
+  if (exactly || sample::warp_is_contended(slots[0])) {
+    DEVICE_UNROLL
+    for (uint32_t t = 0; t < CARRY_SPLIT_ITEMS; t++)
+      if (whole || t < items) slots[t] = slots[t] << 16 | count_exactly(mine, slots[t]);
+  } else {
+    DEVICE_UNROLL
+    for (uint32_t t = 0; t < CARRY_SPLIT_ITEMS; t++)
+      if (whole || t < items) slots[t] = slots[t] << 16 | count_in_warp(mine, slots[t]);
+  }
   __syncthreads();
   place_buckets(by.counts, by.edges, buckets, tile.count, tile.starts, tile.distance);
   DEVICE_UNROLL
@@ -195,10 +208,10 @@ DEVICE_INLINE bool split_elements(const split_args<Key, Value> &args,
   bool wrong = false;
   DEVICE_UNROLL
   for (uint32_t t = 0; t < CARRY_SPLIT_ITEMS; t++) {
-    const uint32_t j = t * blockDim.x + threadIdx.x;
+    const uint32_t j = t * CARRY_BLOCK + threadIdx.x;
     if (!whole && (t >= items || j >= tile.count)) break;
-    const uint32_t i = by.order[j], before = j ? by.order[j - 1] : 0;
-    wrong |= before > i && !(by.edges[j / WARP_SIZE] >> j % WARP_SIZE & 1);
+    const uint32_t i = by.order[j], before = by.order[(int32_t)j - 1];
+    wrong |= before > i && !(by.edges[j / WARP_SIZE] & 1u << threadIdx.x % WARP_SIZE);
     if (!whole) wrong |= i >= tile.count;
     copy_element(by.elements, i, tile.to, j);
   }
@@ -221,11 +234,11 @@ DEVICE_INLINE void load_element(const element_array<Key, Value> &from, uint64_t 
 }
 
 /* Loads a tile: by run_element(), or from `done` on. */
-template <class Key, class Value, bool first>
+template <class Key, class Value, bool first, bool whole>
 DEVICE_INLINE void load_tile(const split_args<Key, Value> &args,
-                             const split_storage<Key, Value> &by, uint64_t done, uint32_t items,
-                             uint32_t count, bool whole)
+                             const split_storage<Key, Value> &by, uint32_t done, uint32_t count)
 {
+  const uint32_t items = whole ? (uint32_t)CARRY_SPLIT_ITEMS : args.tiles.tile / CARRY_BLOCK;
   DEVICE_UNROLL
   for (uint32_t t = 0; t < CARRY_SPLIT_ITEMS; t++) {
     const uint32_t i = warp_item(items, t);
@@ -238,34 +251,36 @@ DEVICE_INLINE void load_tile(const split_args<Key, Value> &args,
 /* Reads a tile of a section, from the caller's arrays or from the runs of a bucket, and the
  * splitters of the section. Writes the tile by bucket, and where buckets begin in it. A
  * multiprocessor has two blocks, so that one loads while the other works in shared memory; this
- * limits the tile to half of it, and runs to a few dozen elements. */
+ * limits the tile to half of it, and runs to a few dozen elements. Blocks that run together have
+ * neighbouring tiles, whose runs share lines of the cache. */
 template <class Key, class Value, bool first>
 __global__ void __launch_bounds__(CARRY_BLOCK, device_blocks(CARRY_BLOCK, 2))
     split(const __grid_constant__ split_args<Key, Value> args)
 {
   DEVICE_SHARED(char, memory);
-  const uint32_t tile = args.tiles.tile, items = tile / blockDim.x;
+  DEVICE_SHARED_ARRAY(uint32_t, redo, 1);
+  const uint32_t tile = args.tiles.tile;
   split_storage<Key, Value> by = split_storage_at<Key, Value>(memory, tile, args.set.buckets);
   device_await_before();
   tile_begin begin = {0, blockIdx.x, 0, 0};
-  section of = {0, args.order.count(), 0, 0};
+  section of = {0, args.order.count, 0, 0};
   if (!first) {
     if (blockIdx.x >= *args.tile_count) return;
     begin = args.begins[blockIdx.x];
     of = args.sections[begin.section];
   }
   const uint32_t done = begin.number * tile, count = (uint32_t)plan_min(of.count - done, tile);
-  const bool whole = count == blockDim.x * CARRY_SPLIT_ITEMS;
+  const bool whole = count == CARRY_BLOCK * CARRY_SPLIT_ITEMS;
   if (!of.one_key) load_lookup(args.set, begin.section, by.search);
   if (!first) {
-    const section_tiles from = tiles_of(args.source, {0, args.order.count(), 0, 0});
-    list_runs(from, {begin.section, begin.section + 1, begin.tile, begin.skip, count}, by.runs);
+    const section_tiles from = tiles_of(args.source, {0, args.order.count, 0, 0});
+    const bucket_part part = {begin.section, begin.section + 1, begin.tile, begin.skip, count};
+    list_runs(from, part, find_run(from, part, 0), by.runs);
   }
   if (whole)
-    load_tile<Key, Value, first>(args, by, done, CARRY_SPLIT_ITEMS, count, true);
+    load_tile<Key, Value, first, true>(args, by, done, count);
   else
-    load_tile<Key, Value, first>(args, by, done, items, count, false);
-  DEVICE_SHARED_ARRAY(uint32_t, redo, 1);
+    load_tile<Key, Value, first, false>(args, by, done, count);
   if (threadIdx.x == 0) *redo = 0;
   device_await_copies();
   __syncthreads();
@@ -274,13 +289,13 @@ __global__ void __launch_bounds__(CARRY_BLOCK, device_blocks(CARRY_BLOCK, 2))
       count, of.one_key != 0,
       args.tiles.starts + (uint64_t)of.first_tile * args.set.buckets + begin.number,
       (uint32_t)plan_blocks(of.count, tile), elements_from(args.to, (uint64_t)of.begin + done)};
-  const bool wrong = whole ? split_elements(args, by, work, true, false)
-                           : split_elements(args, by, work, false, false);
+  const bool wrong = whole ? split_elements<Key, Value, true>(args, by, work, false)
+                           : split_elements<Key, Value, false>(args, by, work, false);
   if (wrong) device_poke32(redo, 1);
   __syncthreads();
   if (*redo) {
     DEVICE_PATH("carry_exactly");
-    split_elements(args, by, work, false, true);
+    split_elements<Key, Value, false>(args, by, work, true);
   }
 }
 

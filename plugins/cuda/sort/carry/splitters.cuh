@@ -12,7 +12,7 @@ namespace carry
 {
 
 template <class Key> struct choose_args {
-  static constexpr uint32_t max_threads = CARRY_SORT_BLOCK;
+  static constexpr uint32_t max_threads = CARRY_CHOOSE_BLOCK;
   /* reads */
   key_order<Key> order;
   const Key *keys;
@@ -23,6 +23,20 @@ template <class Key> struct choose_args {
   /* writes */
   splitter_set<Key> set;
   uint32_t *parts; /* set to 0, for the kernels that follow: the numbers of parts */
+};
+
+/* Codes in shared memory; see key_codes. */
+template <class Key> struct codes_there {
+  const Key *codes;
+
+  DEVICE_MEMBER Key operator()(uint32_t i) const
+  {
+    return codes[i];
+  }
+  template <class Work> DEVICE_MEMBER void with(const Work &work) const
+  {
+    work(*this);
+  }
 };
 
 /* The number of the section's element of sample i: anywhere in an equal part of the section. */
@@ -39,7 +53,7 @@ DEVICE_INLINE uint32_t sample_place(uint32_t i, uint32_t samples, uint32_t count
 template <class Key>
 DEVICE_INLINE uint32_t find_element(const choose_args<Key> &args, uint32_t s, uint32_t place)
 {
-  const section_tiles from = tiles_of(args.tiles, {0, args.order.count(), 0, 0});
+  const section_tiles from = tiles_of(args.tiles, {0, args.order.count, 0, 0});
   const uint32_t *const befores = args.befores + (uint64_t)s * from.tiles;
   uint32_t low = 0, count = from.tiles;
   while (count > 1) {
@@ -67,18 +81,22 @@ DEVICE_INLINE uint32_t entry_bits(uint32_t splitters, uint32_t shift)
   return (uint32_t)plan_min(WARP_SIZE - device_clz32(splitters) + MORE, shift);
 }
 
-/* Writes a section's table: each thread fills the entries between the ones of two neighbouring
- * splitters. By all threads of the block. */
+/* Writes a section's table, in which splitters are sorted by entry, too: each entry searches for
+ * the first that is not before it. By all threads of the block. */
 template <class Key>
 DEVICE_INLINE void write_table(const Key *splitters, uint32_t buckets, uint32_t *table)
 {
   DEVICE_SHARED_ARRAY(uint32_t, counts, CARRY_CELLS); /* splitters in each cell */
   DEVICE_SHARED_ARRAY(uint32_t, cells, CARRY_CELLS);
+  DEVICE_SHARED_ARRAY(uint16_t, ends, CARRY_MOST_BUCKETS); /* entries of splitters */
   DEVICE_SHARED_ARRAY(uint32_t, most, 1);
-  const Key least = splitters[0], range = (Key)(splitters[buckets - 2] - least);
+  Key least, range;
+  set_range(splitters, buckets, &least, &range);
   const uint32_t bits = range ? 8 * sizeof(Key) - leading_zeros(range) : 0, cell_bits = 6;
   const uint32_t shift = bits > cell_bits ? bits - cell_bits : 0, t = threadIdx.x;
+  enum { FLAT_BITS = 6 }; /* of entries of a cell, if all have as many */
   static_assert(CARRY_CELLS == 64, "the bits of a cell's number");
+  static_assert(CARRY_CELLS << FLAT_BITS <= CARRY_ENTRIES, "there is room");
   for (uint32_t i = t; i < CARRY_CELLS; i += blockDim.x)
     counts[i] = 0;
   if (t == 0) *most = 0;
@@ -86,26 +104,39 @@ DEVICE_INLINE void write_table(const Key *splitters, uint32_t buckets, uint32_t 
   for (uint32_t i = t; i + 1 < buckets; i += blockDim.x)
     device_add32(&counts[(uint32_t)((Key)(splitters[i] - least) >> shift)], 1);
   __syncthreads();
-  const uint32_t some =
-      t < CARRY_CELLS ? entry_bits(counts[t], shift) : 0; /* a block has 64 threads */
+  uint32_t some = t < CARRY_CELLS ? entry_bits(counts[t], shift) : 0; /* a block has 64 threads */
+  if (t < CARRY_CELLS) device_max32(most, some);
+  __syncthreads();
+  const bool flat = *most <= FLAT_BITS;
+  if (flat) some = (uint32_t)plan_min(FLAT_BITS, shift);
   uint32_t entries;
   const uint32_t before = sample::block_before_all(t < CARRY_CELLS ? 1u << some : 0, &entries);
+  if (t == 0) *most = 0;
   if (t < CARRY_CELLS) cells[t] = (before - (t << some)) << 16 | (shift - some);
   __syncthreads();
-  const auto entry_at = [&](uint32_t i) {
-    const Key distance = (Key)(splitters[i] - least);
-    const uint32_t cell = cells[(uint32_t)(distance >> shift)];
-    return ((uint32_t)(distance >> (cell & 0xffff)) + (cell >> 16)) & 0xffff;
+  const auto cell_of = [&](uint32_t i) {
+    return cells[(uint32_t)((Key)(splitters[i] - least) >> shift)];
   };
+  for (uint32_t i = t; i + 1 < buckets; i += blockDim.x) {
+    const uint32_t cell = cell_of(i);
+    const Key distance = (Key)(splitters[i] - least);
+    ends[i] = (uint16_t)((uint32_t)(distance >> (cell & 0xffff)) + (cell >> 16));
+  }
+  __syncthreads();
   uint32_t mine = 0;
   uint16_t *const befores = (uint16_t *)(table + CARRY_CELLS + 2);
-  for (uint32_t i = t; i < buckets; i += blockDim.x) {
-    const uint32_t end = i + 1 < buckets ? entry_at(i) : entries - 1;
-    uint32_t entry = i ? entry_at(i - 1) + 1 : 0, alike = 1;
-    if (entry > end || i + 1 == buckets) alike = 0; /* not the first of its entry */
-    for (; entry <= end; entry++)
-      befores[entry] = (uint16_t)i;
-    while (alike && i + alike + 1 < buckets && entry_at(i + alike) == end)
+  for (uint32_t entry = t; entry < entries; entry += blockDim.x) {
+    uint32_t i = 0;
+    for (uint32_t step = CARRY_MOST_BUCKETS / 2; step > 0; step /= 2)
+      if (i + step < buckets && ends[i + step - 1] < entry) i += step;
+    const auto has = [&](uint32_t k) { return k + 1 < buckets && ends[k] == entry; };
+    const uint32_t place = !has(i) ? (uint32_t)ENTRY_PLACES
+                           : has(i + 1)
+                               ? (uint32_t)ENTRY_MANY
+                               : place_in_entry((Key)(splitters[i] - least), cell_of(i) & 0xffff);
+    befores[entry] = (uint16_t)(i | place << ENTRY_BITS);
+    uint32_t alike = 0;
+    while (has(i + alike))
       alike++;
     mine = (uint32_t)plan_max(mine, alike);
   }
@@ -115,7 +146,7 @@ DEVICE_INLINE void write_table(const Key *splitters, uint32_t buckets, uint32_t 
     table[cell] = cells[cell];
   __syncthreads();
   if (t > 0) return;
-  table[CARRY_CELLS] = shift;
+  table[CARRY_CELLS] = shift | (uint32_t)flat << 16;
   table[CARRY_CELLS + 1] = WARP_SIZE - device_clz32(*most);
 }
 
@@ -124,33 +155,35 @@ DEVICE_INLINE void write_table(const Key *splitters, uint32_t buckets, uint32_t 
  * buckets of the level before. Its loads, one after the other, take most of the time, so each
  * thread has several on their way. */
 template <class Key, bool first>
-__global__ void __launch_bounds__(CARRY_SORT_BLOCK)
+__global__ void __launch_bounds__(CARRY_CHOOSE_BLOCK,
+                                  device_blocks(CARRY_CHOOSE_BLOCK, first ? 1 : 2))
     choose_splitters(const __grid_constant__ choose_args<Key> args)
 {
   DEVICE_SHARED(Key, codes);
   const uint32_t s = blockIdx.x, buckets = args.set.buckets;
   device_await_before();
   if (first && threadIdx.x == 0) args.parts[0] = args.parts[1] = 0;
-  const section of = args.sections ? args.sections[s] : section{0, args.order.count(), 0, 0};
+  const section of = args.sections ? args.sections[s] : section{0, args.order.count, 0, 0};
   if (of.count == 0 || of.one_key) return;
   const uint32_t samples = (uint32_t)plan_min(args.samples, of.count);
   uint32_t *const words = (uint32_t *)(codes + args.samples);
-  const sort_storage by = {words, words + args.samples + GROUP};
-  Key *const splitters = (Key *)(by.bins + CARRY_BINS / 2 * blockDim.x);
+  const sort_storage by = {words, words + args.samples + WARP_SIZE};
+  Key *const splitters = (Key *)(by.bins + CARRY_BINS / 2);
   DEVICE_UNROLL
-  for (uint32_t t = 0; t < CARRY_SORT_ITEMS; t++) {
-    const uint32_t i = t * blockDim.x + threadIdx.x;
+  for (uint32_t t = 0; t < CARRY_MOST / CARRY_CHOOSE_BLOCK; t++) {
+    const uint32_t i = t * CARRY_CHOOSE_BLOCK + threadIdx.x;
     if (i >= samples) break;
     const uint32_t place = sample_place(i, samples, of.count);
     codes[i] = args.order.code(args.keys[first ? place : find_element(args, s, place)]);
   }
   __syncthreads();
-  const auto code_at = [=](uint32_t i) { return codes[i]; };
+  const codes_there<Key> code_at = {codes};
   const code_range<Key> range = range_of_codes<Key>(samples, code_at);
-  sort_result sorted = sort_by_bins<Key>(by, samples, range, code_at);
+  sort_result sorted = sort_by_bins<CARRY_CHOOSE_BLOCK, Key>(by, samples, range, code_at);
   if (sorted == CROWDED) {
     const code_sample<Key> sample = code_sample_at<Key>(splitters + buckets);
-    sorted = sort_by_sample<Key>(by, samples, range, sample, code_at);
+    sorted =
+        sort_crowded<CARRY_CHOOSE_BLOCK, Key>(by, samples, range, sample, code_at) ? SORTED : ALIKE;
   }
   const bool mixed = sorted != ALIKE;
   for (uint32_t i = threadIdx.x; i + 1 < buckets; i += blockDim.x) {
@@ -160,7 +193,7 @@ __global__ void __launch_bounds__(CARRY_SORT_BLOCK)
     args.set.splitters[(uint64_t)s * buckets + i] = splitters[i];
   }
   __syncthreads();
-  write_table(splitters, buckets, args.set.tables + (uint64_t)s * carry_table_words(buckets));
+  write_table(splitters, buckets, args.set.tables + (uint64_t)s * CARRY_TABLE_WORDS);
 }
 
 } // namespace carry
