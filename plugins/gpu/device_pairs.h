@@ -22,7 +22,7 @@ typedef struct device_pairs {
   uint32_t
       first_bit; /* only bits [first_bit, first_bit + bits) of a code are compared, at least 1 */
   uint32_t bits;
-  uint32_t value_width; /* 0: no values; 32 or 64 */
+  uint32_t value_width; /* 0: no values; 32 or 64; 128 for device_pairs_carry */
   const void *keys_in;
   void *keys_out;        /* NULL: not wanted */
   const void *values_in; /* NULL: a value is the position of its key, from 0 */
@@ -55,6 +55,20 @@ typedef struct device_pairs_sorted {
 
 /* Writes keys_out and values_out. What it reads of keys_in and values_in is not what it writes. */
 device_status device_pairs_finish(const device_pairs *job, const device_pairs_sorted *sorted);
+
+/* ---- Keys and values that are sorted together ---- */
+
+/* The memory in which device_pairs_carry sorts so many pairs, of a device whose blocks have
+ * `shared_bytes` of shared memory; 0: it does not. */
+uint64_t device_pairs_carry_bytes(const device_pairs *job, uint64_t shared_bytes);
+
+/* True if that is faster than a sort of codes. */
+bool device_pairs_carry_is_fast(const device_pairs *job);
+
+/* Sorts keys_in and values_in to keys_out and values_out, on the device of `on`, in `memory`. Sets
+ * *disorder as device_pairs_finish does; values that are positions are the indices. */
+device_status device_pairs_carry(const device_pairs *job, const device_job *on, void *memory,
+                                 uint32_t *disorder);
 
 #ifdef __cplusplus
 }

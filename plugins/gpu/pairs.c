@@ -63,32 +63,49 @@ gpu_pairs gpu_plan_resident(const gpu_instance *self, const recsort_plugin_job *
   return pairs;
 }
 
-typedef gpu_pairs plan_of(const runtime_device *device, const recsort_plugin_job *job);
-
-static void note_bytes(const runtime_device *device, plan_of *plan, recsort_plugin_job job,
-                       uint64_t count, uint64_t *most)
+static void note_extra(gpu_extra_of *of, const void *context, uint64_t count, uint64_t *most)
 {
-  job.count = count;
-  const uint64_t found = plan(device, &job).extra_bytes;
+  const uint64_t found = of(context, count);
   if (found > *most) *most = found;
 }
 
 /* The memory of a sort beside its pairs does not grow evenly with their number: plans change at
  * some, mostly near powers of two. So it is looked up for counts that are a sixty-fourth apart, and
  * on both sides of each power of two; a sixteenth more is for what lies between. */
+uint64_t gpu_most_extra(gpu_extra_of *of, const void *context, uint64_t most)
+{
+  enum { APART = 64, SHARE = 16 };
+  uint64_t extra = 0;
+  for (uint64_t count = most; count > 0; count -= count / APART + 1)
+    note_extra(of, context, count, &extra);
+  for (uint64_t power = 1; power <= most && power; power *= 2)
+    for (uint64_t count = power - 1; count <= power + 1 && count <= most; count++)
+      note_extra(of, context, count, &extra);
+  return extra + extra / SHARE;
+}
+
+typedef gpu_pairs plan_of(const runtime_device *device, const recsort_plugin_job *job);
+
+typedef struct planned {
+  const runtime_device *device;
+  plan_of *plan;
+  const recsort_plugin_job *job;
+} planned;
+
+static uint64_t extra_of_plan(const void *context, uint64_t count)
+{
+  const planned *const p = context;
+  recsort_plugin_job job = *p->job;
+  job.count = count;
+  return p->plan(p->device, &job).extra_bytes;
+}
+
 static uint64_t most_bytes(const runtime_device *device, plan_of *plan,
                            const recsort_plugin_job *job)
 {
-  enum { APART = 64, SHARE = 16 };
-  const uint64_t most = job->count;
-  uint64_t extra = 0;
-  for (uint64_t count = most; count > 0; count -= count / APART + 1)
-    note_bytes(device, plan, *job, count, &extra);
-  for (uint64_t power = 1; power <= most && power; power *= 2)
-    for (uint64_t count = power - 1; count <= power + 1 && count <= most; count++)
-      note_bytes(device, plan, *job, count, &extra);
+  const planned context = {device, plan, job};
   const gpu_pairs pairs = plan(device, job);
-  return device_bytes(&pairs.job, extra + extra / SHARE);
+  return device_bytes(&pairs.job, gpu_most_extra(extra_of_plan, &context, job->count));
 }
 
 uint64_t gpu_most_pair_bytes(const runtime_device *device, const recsort_plugin_job *job)

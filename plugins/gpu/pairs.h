@@ -64,6 +64,9 @@ typedef struct gpu_pairs {
 gpu_pairs gpu_plan_pairs(const runtime_device *device, const recsort_plugin_job *job);
 /* On a stream of the caller's, on which the sort does not wait. */
 gpu_pairs gpu_plan_resident(const gpu_instance *self, const recsort_plugin_job *job, void *stream);
+/* More than of(context, count) for all counts up to `most`, if these grow about evenly. */
+typedef uint64_t gpu_extra_of(const void *context, uint64_t count);
+uint64_t gpu_most_extra(gpu_extra_of *of, const void *context, uint64_t most);
 /* The most device memory that a sort of up to job->count pairs takes. */
 uint64_t gpu_most_pair_bytes(const runtime_device *device, const recsort_plugin_job *job);
 gpu_pairs gpu_plan_merge(const runtime_device *device, const recsort_plugin_job *job);

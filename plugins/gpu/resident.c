@@ -59,12 +59,25 @@ static uint64_t copy_bytes(const resident *r)
 /* With `pair_bytes` for the pairs. */
 static void divide(resident *r, uint64_t pair_bytes)
 {
+  const bool copies = !r->carries;
   r->facts_at = device_aligned(pair_bytes);
   r->keys_at = r->facts_at + RESIDENT_FACTS;
   r->room_at =
       r->keys_at + (r->encodes ? device_aligned(r->job.count * (r->whole.key_width / 8)) : 0);
-  r->copy_at = r->room_at + (r->is_numbers ? device_aligned(resident_room_bytes(r)) : 0);
-  r->bytes = r->copy_at + copy_bytes(r);
+  r->copy_at = r->room_at + (r->is_numbers && copies ? device_aligned(resident_room_bytes(r)) : 0);
+  r->bytes = r->copy_at + (copies ? copy_bytes(r) : 0);
+}
+
+/* Divides the workspace for the faster of two ways to sort numbers, or for the other one if that
+ * has no room, as the workspace may be for another number of them. */
+static void divide_workspace(resident *r)
+{
+  const uint64_t carry = resident_carry_bytes(r);
+  r->carries = carry && resident_carry_is_fast(r);
+  divide(r, r->carries ? carry : r->pairs.bytes);
+  if (!carry || r->bytes <= r->job.workspace_size) return;
+  r->carries = !r->carries;
+  divide(r, r->carries ? carry : r->pairs.bytes);
 }
 
 static recsort_status read_job(resident *r, uint32_t algorithm, const recsort_key_program *program,
@@ -117,7 +130,9 @@ static recsort_status plan(const void *instance, uint32_t algorithm,
   resident r = {.self = self, .error = error};
   const recsort_status status = read_job(&r, algorithm, program, jobs);
   if (status) return status;
-  divide(&r, gpu_most_pair_bytes(self->device, &r.sort));
+  r.carries = resident_carry_bytes(&r) && resident_carry_is_fast(&r);
+  divide(&r,
+         r.carries ? resident_most_carry_bytes(&r) : gpu_most_pair_bytes(self->device, &r.sort));
   needs->host = 0;
   needs->device = (size_t)r.bytes;
   return RECSORT_OK;
@@ -139,7 +154,7 @@ static recsort_status place(resident *r)
   const recsort_job *const job = &r->job;
   if (job->count == 0) return RECSORT_OK;
   r->pairs = gpu_plan_resident(r->self, &r->sort, job->stream);
-  divide(r, r->pairs.bytes);
+  divide_workspace(r);
   const recsort_status status = gpu_check_workspace(job, r->bytes, r->error);
   if (status) return status;
   r->memory = job->workspace;
@@ -181,6 +196,7 @@ static device_status begin(resident *r)
 static device_status sort(resident *r)
 {
   if (!r->is_numbers) return resident_sort_records(r);
+  if (r->carries) return resident_carry(r);
   const device_status status = resident_sort_pairs(r);
   return status ? status : resident_move(r);
 }

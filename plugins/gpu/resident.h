@@ -54,6 +54,7 @@ typedef struct resident {
   bool is_numbers;
   device_pairs numbers;
   uint64_t value; /* number of the array that is their values */
+  bool carries;   /* numbers and values are sorted together */
   resident_room room;
   uint32_t *differ; /* NULL: nothing looks */
 
@@ -120,6 +121,18 @@ uint64_t resident_room_bytes(const resident *r);
 
 /* Sorts; resident_move has the results written. */
 device_status resident_sort_pairs(resident *r);
+
+/* The memory for pairs in which numbers and values are sorted together; 0: they are not. */
+uint64_t resident_carry_bytes(const resident *r);
+
+/* True if that is the fastest way. */
+bool resident_carry_is_fast(const resident *r);
+
+/* Enough for a sort of up to so many numbers, which does so if it can. */
+uint64_t resident_most_carry_bytes(const resident *r);
+
+/* Sorts numbers and values together. */
+device_status resident_carry(const resident *r);
 
 /* True if they and their values are sorted in place. */
 bool resident_pairs_stay(const resident *r);

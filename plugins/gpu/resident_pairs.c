@@ -1,6 +1,10 @@
 /* resident_pairs.c - sorts a job in the device's memory whose records are numbers: the keys, of
  * which the first small array may be the values.
  *
+ * Many keys are sorted by the device's carry sort, if at most one array moves with them, or their
+ * permutation is wanted: keys and values move together, from the caller's arrays to the caller's,
+ * and then the keys are checked. All others take these steps:
+ *
  *   encode   codes of the keys, whose order is that of unsigned integers, of as few bits as are
  *            compared; unless the keys are such codes, and the sort can read them where they are
  *   sort     by the job's algorithm, which gets no mailbox and so does not wait. If the stream is
@@ -90,6 +94,70 @@ void resident_plan_pairs(resident *r)
     r->numbers.values_in = array.from;
     r->numbers.values_out = array.to;
   }
+}
+
+/* ---- Numbers and values that are sorted together ---- */
+
+/* Sets the job of such a sort. False: more than one array moves, or another algorithm is asked for.
+ */
+static bool find_carried(const resident *r, device_pairs *carried)
+{
+  const recsort_job *const job = &r->job;
+  *carried = r->numbers;
+  if (!r->is_numbers || r->sort.algorithm != 0 || r->encodes) return false;
+  if (job->permutation && job->permutation != carried->values_out) return false;
+  for (uint64_t a = RESIDENT_ARRAYS; a < resident_arrays(r); a++) {
+    const recsort_array array = resident_array(r, a);
+    if (!array.to || a == r->value) continue;
+    if (carried->values_out || array.element_size != 16 || !is_aligned(&array, 16)) return false;
+    carried->value_width = 128;
+    carried->values_in = array.from;
+    carried->values_out = array.to;
+  }
+  return true;
+}
+
+uint64_t resident_carry_bytes(const resident *r)
+{
+  device_pairs carried;
+  return find_carried(r, &carried)
+             ? device_pairs_carry_bytes(&carried, r->self->device->shared_bytes)
+             : 0;
+}
+
+bool resident_carry_is_fast(const resident *r)
+{
+  return device_pairs_carry_is_fast(&r->numbers);
+}
+
+/* The bytes of an element. */
+static uint64_t carried_size(const device_pairs *carried)
+{
+  return (carried->key_width + (carried->values_out ? carried->value_width : 0)) / 8;
+}
+
+static uint64_t extra_of_carry(const void *context, uint64_t count)
+{
+  const resident *const r = context;
+  device_pairs carried;
+  (void)find_carried(r, &carried);
+  carried.count = count;
+  return device_pairs_carry_bytes(&carried, r->self->device->shared_bytes) -
+         count * carried_size(&carried);
+}
+
+uint64_t resident_most_carry_bytes(const resident *r)
+{
+  device_pairs carried;
+  (void)find_carried(r, &carried);
+  return carried.count * carried_size(&carried) + gpu_most_extra(extra_of_carry, r, carried.count);
+}
+
+device_status resident_carry(const resident *r)
+{
+  device_pairs carried;
+  (void)find_carried(r, &carried);
+  return device_pairs_carry(&carried, &r->pairs.job, r->memory, r->pairs.disorder);
 }
 
 /* ---- Memory ---- */

@@ -458,16 +458,16 @@ static void choose_range(pairs_job *job, unsigned t, unsigned way, uint64_t *ran
 
 static void choose_values(pairs_job *job, shape *s, unsigned way)
 {
-  static const unsigned bits[] = {0, 32, 64, 32, 64, 32, 64};
+  static const unsigned bits[] = {0, 32, 64, 32, 64, 32, 64, 128, 128};
   job->value_bits = bits[way];
   s->numbered = way == 3 || way == 4;
-  s->values_in_place = way == 5 || way == 6;
+  s->values_in_place = way == 5 || way == 6 || way == 8;
 }
 
 /* Each type with each range, values and place of keys; the rest at random. */
 static void sorts_stably(void **state)
 {
-  enum { RANGES = 4, VALUES = 7, KEYS = 3, ORDERS = 2, NANS = 3 };
+  enum { RANGES = 4, VALUES = 9, KEYS = 3, ORDERS = 2, NANS = 3 };
   uint64_t random = 1;
   size_t c = 0;
   (void)state;
@@ -528,7 +528,7 @@ static void has_memory_for_fewer(void **state)
   (void)state;
   for (unsigned round = 0; round < 30; round++) {
     const size_t most = 1 + random_below(&random, at_most(MOST) / (round % 2 ? 1 : 100));
-    pairs_job job = {.count = 1 + random_below(&random, most), .value_bits = 64};
+    pairs_job job = {.count = 1 + random_below(&random, most), .value_bits = round % 3 ? 64 : 128};
     const shape s = {
         .t = round % COUNT_OF(types), .keys_in_place = round & 8, .values_in_place = true};
     choose_range(&job, s.t, round % 4, &random);

@@ -30,7 +30,7 @@ GROUND = ['base/avx.h', 'base/bits.h', 'base/co_rank.h', 'base/copy_record.h', '
 
 # What every kernel may include.
 DEVICE_GROUND = ['cuda/decision.cuh', 'cuda/device.h', 'cuda/key_words.h', 'cuda/pair.cuh', 'cuda/plan.h', 'cuda/record_units.cuh',
-                 'cuda/runs.cuh']
+                 'cuda/runs.cuh', 'cuda/workspace.cuh']
 
 # folder -> the headers, or folders (ending in '/'), that it may include. A key also applies to the
 # folders in it, unless they have their own key; one that ends in '/*', to each folder directly in it
@@ -96,7 +96,8 @@ IN_ORDER = {
     ],
     'plugins/cuda/sort/carry': [
         'plan.h', 'elements.cuh', 'runs.cuh', 'lookup.cuh', 'block_sort.cuh', 'splitters.cuh', 'split.cuh',
-        'sections.cuh', 'sort_parts.cuh', 'carry_sort.cuh',
+        'sections.cuh', 'sort_parts.cuh', 'carry_sort.cuh', 'pair_sorts.cuh', 'pair_sort.cuh', 'device_carry.cu',
+        'keys_32.cu', 'keys_64.cu', 'keys_128.cu',
     ],
 }
 

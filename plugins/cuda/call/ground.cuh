@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "cuda/pair.cuh"
+#include "cuda/workspace.cuh"
 #include "recsort/plugin_keys.h"
 
 namespace call
@@ -42,19 +43,6 @@ static inline cudaError_t limits_of_device(device_limits *limits)
 }
 
 /* ---- The workspace ---- */
-
-/* Takes arrays from a workspace, one after the other; without one, only adds up their bytes. */
-struct workspace {
-  char *begin;
-  uint64_t taken;
-
-  void *take(uint64_t bytes)
-  {
-    char *const at = begin ? begin + taken : NULL;
-    taken += device_aligned(bytes);
-    return at;
-  }
-};
 
 /* Without a workspace, tells the caller how many bytes the call takes; else checks the workspace.
  * Returns true if the call ends with *error. */

@@ -5,7 +5,7 @@
 
 #include "cuda/call/ground.cuh"
 #include "cuda/pairs/pairs.cuh"
-#include "cuda/sort/carry/carry_sort.cuh"
+#include "cuda/sort/carry/pair_sort.cuh"
 #include "cuda/sort/sample/dispatch/mixed.cuh"
 #include "cuda/sort/sample/dispatch/sort_many.cuh"
 #include "cuda/sort/sample/dispatch/sort_small.cuh"
@@ -141,12 +141,6 @@ static bool are_valid_values(const void *workspace, const Value *values_in, cons
   return !read || (values_out && (values_in || std::is_integral_v<Value>));
 }
 
-/* From so many pairs on, values move along with their keys. */
-#ifndef CARRY_LEAST
-#define CARRY_LEAST (UINT64_C(1) << 20)
-#endif
-template <class Code> constexpr uint64_t least_carried = CARRY_LEAST *(sizeof(Code) == 4 ? 3 : 1);
-
 /* Wider values are gathered by the order. */
 template <class Value> constexpr bool can_carry = sizeof(Value) <= 16;
 template <> inline constexpr bool can_carry<void> = true;
@@ -159,22 +153,16 @@ template <class Code, class Value>
 static bool sort_carried(void *given, size_t &bytes, const device_pairs &pairs,
                          const device_limits &limits, cudaError_t *error)
 {
-  carry_plan plan;
-  if (pairs.count < least_carried<Code> ||
-      !carry_plan_of(&plan, pairs.count, limits.shared_bytes, carry::element_bytes<Code, Value>,
-                     sizeof(Code)))
+  using sort = carry::pair_sort<Code, Value>;
+  carry_plan plan = {};
+  if (!carry_is_fast(pairs.count, sizeof(Code)) ||
+      !sort::plan(&plan, pairs.count, limits.shared_bytes))
     return false;
   workspace space = {(char *)given, 0};
-  carry::sort_state<Code, Value> sort = {};
-  sort.plan = &plan;
-  sort.memory = carry::divide<Code, Value>(plan, &space);
-  sort.order = carry::key_order_of<Code>(pairs);
-  sort.in = {(Code *)pairs.keys_in, (Value *)pairs.values_in};
-  sort.out = {(Code *)pairs.keys_out, (Value *)pairs.values_out};
-  if (!pairs.keys_out) sort.out.keys = (Code *)space.take(pairs.count * sizeof(Code));
-  sort.multiprocessors = limits.multiprocessors;
-  sort.stream = pairs.stream;
-  if (!ends_with(space, given, bytes, error)) *error = (cudaError_t)carry::start(sort);
+  void *const memory = space.take(sort::bytes(plan, pairs));
+  const void *keys;
+  if (!ends_with(space, given, bytes, error))
+    *error = (cudaError_t)sort::sort(plan, pairs, limits.multiprocessors, memory, &keys);
   return true;
 }
 

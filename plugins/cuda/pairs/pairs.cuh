@@ -149,23 +149,25 @@ DEVICE_INLINE void load_order(const device_pairs_sorted &sorted, const uint64_t 
     order[t] = narrow[t];
 }
 
-/* Compares each pair with the one before it. */
-template <class Code>
+/* Compares each pair with the one before it, by code(key) of sorted.codes and the order, if there
+ * is one. */
+template <class Key, class Code>
 DEVICE_INLINE void check_pairs(const device_pairs_sorted &sorted, const uint64_t *numbers,
-                               const Code *codes, const uint64_t *order)
+                               const Key *keys, const uint64_t *order, const Code &code)
 {
   uint64_t before[EACH], order_before[EACH];
-  Code codes_before[EACH];
+  Key keys_before[EACH];
   bool wrong = false;
   DEVICE_UNROLL
   for (uint32_t t = 0; t < EACH; t++)
     before[t] = numbers[t] - (numbers[t] > 0);
-  load_pairs(sorted.codes, before, codes_before);
-  load_order(sorted, before, order_before);
+  load_pairs(sorted.codes, before, keys_before);
+  if (sorted.order) load_order(sorted, before, order_before);
   DEVICE_UNROLL
-  for (uint32_t t = 0; t < EACH; t++)
-    wrong |= numbers[t] > 0 && (codes_before[t] > codes[t] ||
-                                (codes_before[t] == codes[t] && order_before[t] >= order[t]));
+  for (uint32_t t = 0; t < EACH; t++) {
+    const Key a = code(keys_before[t]), b = code(keys[t]);
+    wrong |= numbers[t] > 0 && (a > b || (sorted.order && a == b && order_before[t] >= order[t]));
+  }
   if (wrong) device_poke32(sorted.disorder, 1);
 }
 
@@ -240,9 +242,28 @@ __global__ void __launch_bounds__(PAIRS_BLOCK)
   number_pairs(first, args.job.count, numbers);
   load_pairs(args.sorted.codes, numbers, codes);
   load_order(args.sorted, numbers, order);
-  if (args.sorted.disorder) check_pairs(args.sorted, numbers, codes, order);
+  if (args.sorted.disorder)
+    check_pairs(args.sorted, numbers, codes, order, [](Code code) { return code; });
   if (args.job.keys_out) write_keys<Key>(args.job, args.sorted, first, codes, order);
   Values::write(args.job, first, order);
+}
+
+/* Reads sorted keys and, if there is one, their order. Writes only *disorder, which becomes 1 if
+ * they are not in order. Memory limits it: a key comes from there once, though two threads read it.
+ */
+template <class Key>
+__global__ void __launch_bounds__(PAIRS_BLOCK)
+    check_sorted(const __grid_constant__ finish_pairs_args args)
+{
+  const uint64_t first = (uint64_t)blockIdx.x * (PAIRS_BLOCK * EACH);
+  uint64_t numbers[EACH], order[EACH] = {};
+  Key keys[EACH];
+  device_await_before();
+  number_pairs(first, args.job.count, numbers);
+  load_pairs(args.sorted.codes, numbers, keys);
+  if (args.sorted.order) load_order(args.sorted, numbers, order);
+  check_pairs(args.sorted, numbers, keys, order,
+              [&](Key key) { return code_of(args.job, key) & compared_mask<Key>(args.job); });
 }
 
 /* ---- Launches ---- */
@@ -265,6 +286,17 @@ static device_status start_finish(const device_pairs *job, const device_pairs_so
   const uint64_t grid = plan_blocks(job->count, PAIRS_BLOCK * EACH);
   const finish_pairs_args args = {*job, *sorted};
   return device_launch(finish_pairs<Key, Code, Values>, grid, PAIRS_BLOCK, 0, job->stream, args);
+}
+
+/* Checks keys that were sorted with their values: these are the order, if they are positions. */
+template <class Key>
+static device_status start_check(const device_pairs *job, const void *keys, uint32_t *disorder)
+{
+  const uint64_t grid = plan_blocks(job->count, PAIRS_BLOCK * EACH);
+  const finish_pairs_args args = {*job,
+                                  {keys, job->values_in ? NULL : job->values_out, job->key_width,
+                                   job->value_width, NULL, disorder}};
+  return device_launch(check_sorted<Key>, grid, PAIRS_BLOCK, 0, job->stream, args);
 }
 
 /* See device_pairs_reads_keys. */

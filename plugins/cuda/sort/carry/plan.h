@@ -8,6 +8,11 @@
 #define CARRY_THREADS 512
 #endif
 
+/* From so many keys on, this sort is faster than others. */
+#ifndef CARRY_LEAST
+#define CARRY_LEAST (UINT64_C(1) << 20)
+#endif
+
 enum {
   CARRY_BLOCK = CARRY_THREADS,            /* threads of a block that splits a tile */
   CARRY_SORT_BLOCK = CARRY_THREADS,       /* of one that sorts a part */
@@ -114,6 +119,12 @@ static inline bool carry_set_sizes(carry_plan *plan, uint64_t shared, uint32_t e
   return plan->tile * element + carry_split_bytes(plan, buckets, code) <= room &&
          plan->most * element + carry_sort_bytes(plan->most, code) <= room &&
          (plan->samples + buckets) * code + carry_sort_bytes(plan->samples, code) <= room;
+}
+
+/* True if this sort is faster for so many elements, whose keys have `code` bytes. */
+static inline bool carry_is_fast(uint64_t count, uint32_t code)
+{
+  return count >= CARRY_LEAST * (code == sizeof(uint32_t) ? 3 : 1);
 }
 
 /* Plans a sort of `count` elements of so many bytes, whose keys have `code` bytes. False if it is

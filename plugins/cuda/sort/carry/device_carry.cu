@@ -1,0 +1,47 @@
+/* device_carry.cu - see gpu/device_pairs.h: chooses the types of a job's keys and values. */
+#include "cuda/sort/carry/pair_sorts.cuh"
+
+namespace
+{
+
+using namespace carry;
+
+/* Calls work(sort) with the pair_sort of the job. */
+template <class Work> auto with_pair_sort(const device_pairs *job, const Work &work)
+{
+  return with_key(job->key_width, [&](auto key) {
+    using code = decltype(key);
+    if (!job->values_out) return work(pair_sort<code, no_value>());
+    return with_key(job->value_width,
+                    [&](auto value) { return work(pair_sort<code, decltype(value)>()); });
+  });
+}
+
+} // namespace
+
+uint64_t device_pairs_carry_bytes(const device_pairs *job, uint64_t shared_bytes)
+{
+  return with_pair_sort(job, [=](auto by) {
+    carry_plan plan = {};
+    return by.plan(&plan, job->count, shared_bytes) ? by.bytes(plan, *job) : 0;
+  });
+}
+
+bool device_pairs_carry_is_fast(const device_pairs *job)
+{
+  return carry_is_fast(job->count, job->key_width / 8);
+}
+
+device_status device_pairs_carry(const device_pairs *job, const device_job *on, void *memory,
+                                 uint32_t *disorder)
+{
+  const void *keys;
+  const device_status status = with_pair_sort(job, [&](auto by) {
+    carry_plan plan = {};
+    (void)by.plan(&plan, job->count, on->shared_bytes);
+    return by.sort(plan, *job, on->multiprocessors, memory, &keys);
+  });
+  if (status || !disorder) return status;
+  return with_key(job->key_width,
+                  [&](auto key) { return pairs::start_check<decltype(key)>(job, keys, disorder); });
+}

@@ -1,0 +1,25 @@
+/* pair_sorts.cuh - the carry sorts that device_carry.cu chooses from, for each type of key and of
+ * value. They are compiled in separate files: keys_32.cu, keys_64.cu and keys_128.cu. */
+#ifndef RECSORT_CUDA_CARRY_PAIR_SORTS_CUH
+#define RECSORT_CUDA_CARRY_PAIR_SORTS_CUH
+
+#include "cuda/sort/carry/elements.cuh"
+
+namespace carry
+{
+
+/* Sorts pairs, `Key` being the unsigned integer of a key's size, and `Value` no_value for keys
+ * alone. */
+template <class Key, class Value> struct pair_sort {
+  /* False: it is not for so many. */
+  static bool plan(carry_plan *plan, uint64_t count, uint64_t shared);
+  /* Of `memory`. */
+  static uint64_t bytes(const carry_plan &plan, const device_pairs &job);
+  /* *keys are the sorted ones, which are in `memory` if the job does not want them. */
+  static device_status sort(const carry_plan &plan, const device_pairs &job,
+                            uint32_t multiprocessors, void *memory, const void **keys);
+};
+
+} // namespace carry
+
+#endif
