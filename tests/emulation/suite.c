@@ -27,10 +27,8 @@ typedef enum sample_path {
   PATH_USUAL,
   PATH_RANKED,
   PATH_PADDED,
-  PATH_APART,  /* level by level; no buckets are joined */
-  PATH_SPARSE, /* with few samples */
-  PATH_MANY,   /* to many buckets at once */
-  PATH_FULL    /* in full-size tiles */
+  PATH_CARRIED,
+  PATH_FULL /* to padded buckets as large as can be */
 } sample_path;
 static const uint64_t domains[] = {2, 5, 40, 1 << RANK_BITS};
 
@@ -143,11 +141,11 @@ static void find_expected(sample *s)
 }
 
 /* Makes everything small, so that few pairs reach the code for many. The count selects whether
- * blocks scatter few pairs, extents are small, and buckets are found by a search. */
+ * buckets are found by a search. Pairs that are carried are merged if blocks have too little shared
+ * memory. */
 static void set_path(sample *s, sample_path path)
 {
-  enum { FEW = 40, RUN = 128, LIMIT = 10, TILE = 48, BUCKETS = 7, SAMPLES = 200 };
-  const uint64_t chance = s->job.count;
+  enum { FEW = 40, RUN = 128, LIMIT = 10, TILE = 48 };
   const uint64_t most_small = path == PATH_RANKED ? UINT64_MAX : (uint64_t)FEW;
   s->job.tuning = path == PATH_USUAL ? NULL : &s->tuning;
   s->tuning = (sample_tuning){.most_small = most_small,
@@ -159,20 +157,15 @@ static void set_path(sample *s, sample_path path)
                               .drop_share = 3,
                               .limit = LIMIT,
                               .asked = true,
-                              .way = path == PATH_PADDED ? SAMPLE_PADDED : SAMPLE_LEVELS,
-                              .searched = chance % 2 == 0,
-                              .joined = path != PATH_APART,
-                              .tile = path == PATH_FULL ? UINT32_MAX : (uint32_t)TILE,
-                              .buckets = path >= PATH_MANY ? UINT32_MAX : (uint32_t)BUCKETS,
-                              .samples = path == PATH_SPARSE ? 2u * BUCKETS : (uint32_t)SAMPLES,
-                              .scattered = chance % 3 == 0 ? 2 : SAMPLE_SCATTER_ITEMS,
-                              .extent_parts = 1 + (uint32_t)(chance % 2)};
+                              .padded = path != PATH_CARRIED,
+                              .searched = s->job.count % 2 == 0,
+                              .tile = path == PATH_FULL ? UINT32_MAX : (uint32_t)TILE};
 }
 
 static void pick_ways(sample *s, uint64_t *random)
 {
-  static const sample_path paths[] = {PATH_USUAL, PATH_RANKED, PATH_APART, PATH_PADDED,
-                                      PATH_MANY,  PATH_MANY,   PATH_FULL};
+  static const sample_path paths[] = {PATH_USUAL,  PATH_RANKED,  PATH_PADDED, PATH_PADDED,
+                                      PATH_PADDED, PATH_CARRIED, PATH_FULL};
   const bool many = s->job.count > 2000; /* enough for several warps */
   s->job.block = blocks[many ? 2 + random_below(random, 2) : random_below(random, 3)];
   const uint64_t way = random_below(random, COUNT_OF(tiles));
@@ -322,7 +315,7 @@ static void check_pattern(const device_algorithm *algorithm, sample *s, const pa
   check(algorithm, s, loud, t);
 }
 
-/* Few different keys: with two or three levels, in small or large tiles, and with few samples. */
+/* Few different keys, in small or large buckets. */
 static void check_values(const device_algorithm *algorithm, sample *s, uint64_t values, bool loud,
                          uint64_t *random, suite_tally *t)
 {
@@ -330,10 +323,9 @@ static void check_values(const device_algorithm *algorithm, sample *s, uint64_t 
     uint64_t count;
     uint32_t tile, block;
     sample_path path;
-  } ways[] = {{1000, 8, 64, PATH_APART},
-              {1000, 16, 32, PATH_SPARSE},
-              {2500, 16, 64, PATH_SPARSE},
-              {4500, 32, 64, PATH_MANY},
+  } ways[] = {{1000, 8, 64, PATH_PADDED},
+              {2500, 16, 64, PATH_PADDED},
+              {4500, 32, 64, PATH_CARRIED},
               {MAX_COUNT, 150, 512, PATH_FULL}};
   for (size_t w = 0; w < COUNT_OF(ways); w++) {
     s->job.count = ways[w].count;
@@ -406,10 +398,6 @@ size_t suite_run_path(const device_algorithm *algorithm, const char *name, suite
     uint32_t tile, block;
     sample_path path;
   } paths[] = {{"padded overflow", 500, 1 << RANK_BITS, 13, 64, PATH_PADDED},
-               {"oversized bucket", MOST, 5, 64, 128, PATH_MANY},
-               {"oversized bucket of one key", 1000, 3, 16, 32, PATH_SPARSE},
-               {"bucket of one key", 777, 5, 8, 64, PATH_APART},
-               {"second extent", 768, 1 << RANK_BITS, 8, 32, PATH_APART},
                {"dense drop-merge", 1024, 0, 5, 32, PATH_RANKED}};
   size_t p = 0, taken = 0;
   uint64_t random = 3;

@@ -63,7 +63,8 @@ LAW = {
     'plugins/cuda/sort/sample/block': ['cuda/device.h', 'cuda/pair.cuh', 'cuda/sort/sample/plan.h'],
     'plugins/cuda/sort/sample/agent': DEVICE_GROUND + ['cuda/sort/sample/plan.h', 'cuda/sort/sample/merge_plan.h',
                                                        'cuda/sort/sample/block/'],
-    'plugins/cuda/sort/sample/dispatch': ['cuda/device.h', 'cuda/sort/sample/'],
+    # mixed.cuh chooses among what other chapters sort, too; these headers only declare it
+    'plugins/cuda/sort/sample/dispatch': ['cuda/device.h', 'cuda/sort/sample/', 'cuda/sort/carry/pair_sorts.cuh', 'cuda/merge/pair_sort.cuh'],
     'plugins/cuda/sort/sample/dispatch/sample_sort.cu': ['cuda/algorithms.h'],
     'plugins/cuda/sort/carry': DEVICE_GROUND + ['cuda/pairs/pairs.cuh', 'cuda/sort/sample/block/shares.cuh'],
     # a folder of sorts
@@ -88,8 +89,7 @@ IN_ORDER = {
     'plugins/cuda/sort/sample/agent': [
         'policy.cuh', 'args.cuh', 'load.cuh', 'bucket_tiles.cuh',
         'tile_bins.cuh', 'overfull_bins.cuh', 'tile_sort.cuh',  # how a block sorts a tile
-        'splitters.cuh', 'bucket_lookup.cuh', 'partition.cuh', 'scatter.cuh',
-        'list_extents.cuh', 'oversized.cuh', 'sort_buckets.cuh',  # many
+        'splitters.cuh', 'bucket_lookup.cuh', 'scatter.cuh', 'overflow.cuh', 'sort_padded.cuh',  # many
         'small_ranks.cuh',  # few pairs
         'order_flags.cuh', 'detect_order.cuh', 'drop_merge.cuh',  # pairs in order, or nearly
         'merge_pieces.cuh',  # sorted runs

@@ -5,10 +5,7 @@
 
 #include "cuda/call/ground.cuh"
 #include "cuda/pairs/pairs.cuh"
-#include "cuda/sort/carry/pair_sort.cuh"
-#include "cuda/sort/sample/dispatch/mixed.cuh"
-#include "cuda/sort/sample/dispatch/sort_many.cuh"
-#include "cuda/sort/sample/dispatch/sort_small.cuh"
+#include "cuda/call/sorts.cuh"
 
 namespace call
 {
@@ -159,10 +156,11 @@ static bool sort_carried(void *given, size_t &bytes, const device_pairs &pairs,
       !sort::plan(&plan, pairs.count, limits.shared_bytes))
     return false;
   workspace space = {(char *)given, 0};
-  void *const memory = space.take(sort::bytes(plan, pairs));
+  void *const memory = space.take(sort::bytes(plan, pairs.keys_out != NULL, false));
   const void *keys;
   if (!ends_with(space, given, bytes, error))
-    *error = (cudaError_t)sort::sort(plan, pairs, limits.multiprocessors, memory, &keys);
+    *error =
+        (cudaError_t)sort::sort(plan, pairs, limits.multiprocessors, {NULL, NULL, memory}, &keys);
   return true;
 }
 

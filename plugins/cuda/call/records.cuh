@@ -5,9 +5,7 @@
 #include "cuda/call/numbers.cuh"
 #include "cuda/records/encode.cuh"
 #include "cuda/records/gather.cuh"
-#include "cuda/sort/sample/dispatch/mixed.cuh"
-#include "cuda/sort/sample/dispatch/sort_many.cuh"
-#include "cuda/sort/sample/dispatch/sort_small.cuh"
+#include "cuda/call/sorts.cuh"
 
 namespace call
 {
@@ -111,9 +109,11 @@ static device_status start_records(device_job job, const records_program &progra
     from = memory.copy;
   }
   const bool small = sample_is_small(&job);
+  const bool reads = sizeof(Code) == sizeof(uint32_t) &&
+                     sample::choose_sort<pair_of<Code>, form>(&job).reads_words;
   const device_move move = {from, to, program.record_size};
   if (small) job.move = &move;
-  if (sizeof(Code) == sizeof(uint32_t) && records::words_of(&program, from, &words))
+  if (reads && records::words_of(&program, from, &words))
     buffers.words = &words;
   else if (!status)
     status =

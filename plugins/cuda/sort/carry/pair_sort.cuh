@@ -15,37 +15,43 @@ bool pair_sort<Key, Value>::plan(carry_plan *plan, uint64_t count, uint64_t shar
   return carry_plan_of(plan, count, shared, element_bytes<Key, Value>, sizeof(Key));
 }
 
-/* A sort that has its arrays from `from`. Keys that are not wanted are written there, too. */
-template <class Key, class Value, class Space>
-static sort_state<Key, Value> state_of(const carry_plan &plan, const device_pairs &job,
-                                       uint32_t multiprocessors, Space *from)
-{
-  sort_state<Key, Value> sort = {};
-  sort.plan = &plan;
-  sort.memory = divide<Key, Value>(plan, from);
-  sort.order = key_order_of<Key>(job);
-  sort.in = {(Key *)job.keys_in, (Value *)job.values_in};
-  sort.out = {(Key *)job.keys_out, (Value *)job.values_out};
-  if (!job.keys_out) sort.out.keys = (Key *)from->take(job.count * sizeof(Key));
-  sort.multiprocessors = multiprocessors;
-  sort.stream = job.stream;
-  return sort;
-}
+/* Arrays of a sort, of which the first ones may be apart: the elements. */
+struct pair_space {
+  void *elements[2];
+  uint32_t next; /* 2: all are in `rest` */
+  workspace rest;
+
+  void *take(uint64_t bytes)
+  {
+    return next < 2 ? elements[next++] : rest.take(bytes);
+  }
+};
 
 template <class Key, class Value>
-uint64_t pair_sort<Key, Value>::bytes(const carry_plan &plan, const device_pairs &job)
+uint64_t pair_sort<Key, Value>::bytes(const carry_plan &plan, bool wanted, bool apart)
 {
-  workspace space = {};
-  (void)state_of<Key, Value>(plan, job, 0, &space);
-  return space.taken;
+  pair_space space = {{}, apart ? 0u : 2u, {}};
+  (void)divide<Key, Value>(plan, &space);
+  if (!wanted) (void)space.take(plan.count * sizeof(Key));
+  return space.rest.taken;
 }
 
 template <class Key, class Value>
 device_status pair_sort<Key, Value>::sort(const carry_plan &plan, const device_pairs &job,
-                                          uint32_t multiprocessors, void *memory, const void **keys)
+                                          uint32_t multiprocessors, const pair_memory &memory,
+                                          const void **keys)
 {
-  workspace space = {(char *)memory, 0};
-  const sort_state<Key, Value> sort = state_of<Key, Value>(plan, job, multiprocessors, &space);
+  pair_space space = {
+      {memory.keys, memory.values}, memory.keys ? 0u : 2u, {(char *)memory.rest, 0}};
+  sort_state<Key, Value> sort = {};
+  sort.plan = &plan;
+  sort.memory = divide<Key, Value>(plan, &space);
+  sort.order = key_order_of<Key>(job);
+  sort.in = {(Key *)job.keys_in, (Value *)job.values_in};
+  sort.out = {(Key *)job.keys_out, (Value *)job.values_out};
+  if (!job.keys_out) sort.out.keys = (Key *)space.take(job.count * sizeof(Key));
+  sort.multiprocessors = multiprocessors;
+  sort.stream = job.stream;
   *keys = sort.out.keys;
   return start(sort);
 }

@@ -8,16 +8,23 @@
 namespace carry
 {
 
+/* The memory of a sort. Elements may have arrays of their own, one of which the keys may be in. */
+struct pair_memory {
+  void *keys, *values; /* NULL: in `rest` */
+  void *rest;
+};
+
 /* Sorts pairs, `Key` being the unsigned integer of a key's size, and `Value` no_value for keys
  * alone. */
 template <class Key, class Value> struct pair_sort {
   /* False: it is not for so many. */
   static bool plan(carry_plan *plan, uint64_t count, uint64_t shared);
-  /* Of `memory`. */
-  static uint64_t bytes(const carry_plan &plan, const device_pairs &job);
-  /* *keys are the sorted ones, which are in `memory` if the job does not want them. */
+  /* Of memory.rest, with room for sorted keys unless these are wanted, and for elements unless
+   * these are `apart`. */
+  static uint64_t bytes(const carry_plan &plan, bool wanted, bool apart);
+  /* *keys are the sorted ones, which are in memory.rest if the job does not want them. */
   static device_status sort(const carry_plan &plan, const device_pairs &job,
-                            uint32_t multiprocessors, void *memory, const void **keys);
+                            uint32_t multiprocessors, const pair_memory &memory, const void **keys);
 };
 
 } // namespace carry

@@ -8,7 +8,7 @@
 #define CARRY_THREADS 512
 #endif
 
-/* From so many keys on, this sort is faster than others. */
+/* From so many keys on, this sort is faster than others: those of 32 bits, from one more on. */
 #ifndef CARRY_LEAST
 #define CARRY_LEAST (UINT64_C(1) << 20)
 #endif
@@ -124,7 +124,7 @@ static inline bool carry_set_sizes(carry_plan *plan, uint64_t shared, uint32_t e
 /* True if this sort is faster for so many elements, whose keys have `code` bytes. */
 static inline bool carry_is_fast(uint64_t count, uint32_t code)
 {
-  return count >= CARRY_LEAST * (code == sizeof(uint32_t) ? 3 : 1);
+  return count >= CARRY_LEAST + (code == sizeof(uint32_t));
 }
 
 /* Plans a sort of `count` elements of so many bytes, whose keys have `code` bytes. False if it is

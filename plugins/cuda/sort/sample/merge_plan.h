@@ -30,8 +30,8 @@ typedef struct sample_runs {
 typedef struct sample_merge_plan {
   uint32_t block;     /* threads that sort a tile: a power of two, a warp at least */
   uint32_t tile;      /* the most elements of a tile */
-  uint32_t joined;    /* as in sample_plan */
-  uint32_t limit;     /* likewise */
+  uint32_t joined;    /* pairs that fill a tile */
+  uint32_t limit;     /* as in sample_plan */
   uint32_t step_bits; /* the step is a power of two */
   uint32_t samples;   /* of a tile */
 } sample_merge_plan;

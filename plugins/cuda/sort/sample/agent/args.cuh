@@ -4,7 +4,7 @@
 #define RECSORT_CUDA_SAMPLE_ARGS_CUH
 
 #include "cuda/sort/sample/block/bin_scale.cuh"
-#include "cuda/sort/sample/block/chains.cuh"
+#include "cuda/sort/sample/block/bucket_ends.cuh"
 #include "cuda/sort/sample/block/pair_output.cuh"
 
 namespace sample
@@ -18,12 +18,11 @@ template <class Pair> struct pair_source {
   uint32_t index_bits; /* low bits of an index that can be nonzero */
 };
 
-/* The first level reads keys, or words of which it makes them, and packs them if they fit. */
+/* Keys, or words of which they are made, are packed as they are read. */
 enum source_form { SOURCE_PAIRS, SOURCE_KEYS_32, SOURCE_KEYS_64, SOURCE_KEYS_128, SOURCE_WORDS };
 
-/* What a kernel reads, if it is compiled for one of the two: the job's keys, or words, which only
- * the first level reads, or what a level has written. */
-enum source_reading { READS_KEYS, READS_PAIRS, READS_EITHER };
+/* Whether a kernel is compiled for the job's keys, or words, alone. */
+enum source_reading { READS_KEYS, READS_EITHER };
 
 template <> struct pair_source<packed_pair> {
   pair_array<packed_pair> pairs;
@@ -35,7 +34,7 @@ template <> struct pair_source<packed_pair> {
 
 /* ---- Buckets ---- */
 
-/* The scale of a section's lookup, from a key to its bin. A separate table holds, for each bin, the
+/* The scale of a lookup, from a key to its bin. A separate table holds, for each bin, the
  * number of splitters below it and whether the bin lies in one bucket. */
 template <class Pair> struct wide_lookup {
   uint64_t wide_range; /* range of keys and indices together, if the scale includes indices */
@@ -52,35 +51,21 @@ template <class Pair> struct bucket_lookup : wide_lookup<Pair> {
 
 enum lookup_mode { LOOKUP_BY_TABLE, LOOKUP_BY_SEARCH };
 
-/* The splitters and lookups of all sections of a level, section by section. */
+/* The splitters and their lookup. */
 template <class Pair> struct splitter_set {
-  pair_array<Pair> splitters; /* ascending; one a bucket; the last one of each section is unused */
-  bucket_lookup<Pair> *lookups;
-  uint16_t *tables;
-  uint32_t buckets; /* of each section */
-  uint32_t bins;    /* entries of a section's table */
+  pair_array<Pair> splitters; /* ascending; one a bucket; the last one is unused */
+  bucket_lookup<Pair> *lookup;
+  uint16_t *table;
+  uint32_t buckets;
+  uint32_t bins; /* entries of the table */
   lookup_mode mode;
   uint32_t index_bits;
 };
 
-/* The sections of a level, which are the buckets of the previous level. */
-enum section_form { SECTIONS_ADJACENT, SECTIONS_CHAINED };
-struct section_set {
-  section_form form;
-  offsets ends;
-  bucket_chains chains;
-  uint32_t count;
-  uint64_t pairs; /* of all sections */
-};
-
-enum bucket_form { TO_COUNTED, TO_CHAINED, TO_PADDED };
-
-/* The buckets that a level scatters to. */
+/* The padded buckets. */
 struct bucket_set {
-  bucket_form form;
-  offsets ends; /* counted and padded: where buckets begin; after the scatter, where they end */
-  bucket_chains chains;
-  uint32_t capacity; /* pairs of a padded bucket */
+  bucket_ends ends;  /* where they begin; after the scatter, where they end */
+  uint32_t capacity; /* pairs of a bucket */
 };
 
 /* ---- Tiles ---- */
@@ -90,8 +75,7 @@ template <class Pair> struct tile_work {
   pair_source<Pair> source;
   splitter_set<Pair> set;
   pair_target<Pair> target;
-  uint32_t tile, joined, limit; /* as in sample_plan */
-  uint32_t samples;
+  uint32_t tile, limit; /* as in sample_plan */
 };
 
 } // namespace sample

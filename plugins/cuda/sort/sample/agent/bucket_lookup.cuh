@@ -1,4 +1,4 @@
-/* bucket_lookup.cuh - finds the bucket of a pair in its section: the number of splitters that are
+/* bucket_lookup.cuh - finds the bucket of a pair: the number of splitters that are
  * not greater than the pair. The range of the splitters' keys is cut into bins. A table holds the
  * number of splitters below each bin, which is usually the answer; otherwise a search starts from
  * it. Bins have equal widths, or grow exponentially if splitters would crowd into few of them.
@@ -49,7 +49,7 @@ DEVICE_INLINE uint64_t exponential_lead(uint32_t bin, uint32_t bits)
   return ((first << (bin >> bits)) + all - 1) >> bits;
 }
 
-/* ---- The lookup of a section ---- */
+/* ---- The lookup ---- */
 
 /* True if the bin of a pair depends on its index. */
 template <class Pair> DEVICE_INLINE bool lookup_wants_index(const bucket_lookup<Pair> *lookup)
@@ -91,16 +91,6 @@ DEVICE_INLINE uint32_t lookup_bin(const bucket_lookup<Pair> *lookup, uint32_t bi
   if (!within) return below ? 0 : bins - 1;
   return !plainly && lookup->exponential_bits ? exponential_bin(lead, lookup->exponential_bits)
                                               : bin_at(lead, scale->factor);
-}
-
-/* The bin of an index, if all splitters and pairs have the same key. */
-template <class Pair>
-DEVICE_INLINE uint32_t lookup_index_bin(const bucket_lookup<Pair> *lookup, uint32_t bins,
-                                        index_of<Pair> index)
-{
-  const uint64_t from = (uint64_t)index - lookup->scale.index_origin;
-  if (from > lookup->wide_range) return index < lookup->scale.index_origin ? 0 : bins - 1;
-  return bin_at(lead_of(from, lookup->scale.zeros), lookup->scale.factor);
 }
 
 /* Bits of the range; a lead is the first 32 of them. */
@@ -198,28 +188,16 @@ DEVICE_INLINE uint32_t tail_of(const pair_array<Pair> *splitters, uint32_t count
   }
 }
 
-/* Splitter `i`, moved to the start of the next bin if possible. */
-template <class Pair>
-DEVICE_INLINE Pair moved_splitter(const bucket_lookup<Pair> *lookup,
-                                  const pair_array<Pair> *splitters, const uint32_t *bins,
-                                  uint32_t last, uint32_t i)
-{
-  return is_movable(bins, last, i) ? lookup_pair(lookup, bins[i] + 1) : pair_get(splitters, i);
-}
-
-/* Makes part `part` of `parts` of a section's lookup, by all threads of the block, from its
+/* Makes a part of the lookup: that of the block in its grid, by all threads of the block, from the
  * splitters in shared memory; `bins`, in shared memory too, is scratch space for their bins. Some
- * splitters move to a bin's boundary, so that most bins lie in one bucket and need no search. If
- * `one_key` is not NULL, it is set to true for each bucket all of whose pairs have the same key. */
+ * splitters move to a bin's boundary, so that most bins lie in one bucket and need no search. */
 template <class Pair>
-DEVICE_INLINE void make_lookup(const splitter_set<Pair> *set, uint32_t section,
-                               const pair_array<Pair> *splitters, uint32_t *bins, bool *one_key,
-                               uint32_t part, uint32_t parts)
+DEVICE_INLINE void make_lookup(const splitter_set<Pair> *set, const pair_array<Pair> *splitters,
+                               uint32_t *bins)
 {
   enum { CROWD = 4 }; /* splitters of a bin from which exponential bins are tried */
-  const uint64_t first = (uint64_t)section * set->buckets;
-  const uint32_t last = set->buckets - 2, every = parts * blockDim.x;
-  uint16_t *const table = set->tables + (uint64_t)section * set->bins;
+  const uint32_t last = set->buckets - 2, every = gridDim.x * blockDim.x;
+  const uint32_t mine = blockIdx.x * blockDim.x + threadIdx.x;
   const Pair least = pair_get(splitters, 0), greatest = pair_get(splitters, last);
   bucket_lookup<Pair> lookup;
   const uint32_t tail = tail_of(splitters, last + 1);
@@ -234,33 +212,25 @@ DEVICE_INLINE void make_lookup(const splitter_set<Pair> *set, uint32_t section,
     set_lookup_bins(set, splitters, true, bins, &lookup);
     if (lookup.stride >= stride) set_lookup_bins(set, splitters, false, bins, &lookup);
   }
-  if (part == 0 && threadIdx.x == 0) set->lookups[section] = lookup;
-  for (uint32_t i = part * blockDim.x + threadIdx.x; i <= last; i += every) {
-    const Pair splitter = moved_splitter(&lookup, splitters, bins, last, i);
-    pair_put(&set->splitters, first + i, splitter);
-    if constexpr (!Pair::packed) {
-      if (!one_key) continue;
-      const uint32_t before = i - (i > 0);
-      one_key[i] =
-          i > 0 && moved_splitter(&lookup, splitters, bins, last, before).key == splitter.key;
-      if (i == last) one_key[last + 1] = false;
-    }
-  }
-  for (uint32_t bin = part * blockDim.x + threadIdx.x; bin < set->bins; bin += every) {
+  if (mine == 0) *set->lookup = lookup;
+  for (uint32_t i = mine; i <= last; i += every)
+    pair_put(&set->splitters, i,
+             is_movable(bins, last, i) ? lookup_pair(&lookup, bins[i] + 1)
+                                       : pair_get(splitters, i));
+  for (uint32_t bin = mine; bin < set->bins; bin += every) {
     const uint32_t low = count_below(bins, last + 1, bin);
     const uint32_t high = count_below(bins, last + 1, bin + 1);
     const bool one = low == high || (low + 1 == high && is_movable(bins, last, low));
-    table[bin] = (uint16_t)(low | (one ? ONE_BUCKET : 0));
+    set->table[bin] = (uint16_t)(low | (one ? ONE_BUCKET : 0));
   }
 }
 
-/* The lookup of the current section in a block's shared memory. */
+/* The lookup in a block's shared memory. */
 template <class Pair> struct lookup_storage {
   bucket_lookup<Pair> lookup;
   pair_array<Pair> splitters;
   uint32_t *counts;
   uint16_t *table;
-  bool one_key; /* all pairs have the splitters' key, and only their indices are stored */
 };
 
 /* True if pair `i`, whose key is `key`, is not less than a splitter. Loads its index only if the
@@ -300,12 +270,6 @@ DEVICE_INLINE void first_buckets(const pair_source<Pair> *source, const splitter
     for (uint32_t t = 0; t < policy<Pair>::batch; t++)
       mine[t].index =
           wanted && share_has(share, t, whole) ? load_index(source, begin + share_at(share, t)) : 0;
-    if (search->one_key && wanted && search->lookup.exponential_bits == 0) {
-      DEVICE_UNROLL
-      for (uint32_t t = 0; t < policy<Pair>::batch; t++)
-        buckets[t] = search->table[lookup_index_bin(&search->lookup, set->bins, mine[t].index)];
-      return;
-    }
   }
   DEVICE_UNROLL
   for (uint32_t t = 0; t < policy<Pair>::batch; t++)
@@ -355,19 +319,16 @@ struct DEVICE_ALIGNED(16) table_entries {
   uint64_t of[2];
 };
 
-/* Loads a section's splitters and table to shared memory and clears the counts of its buckets. By
- * all threads of the block; ends with a barrier. */
+/* Loads the splitters and the table to shared memory and clears the counts of the buckets. By all
+ * threads of the block; ends with a barrier. */
 template <class Pair>
-DEVICE_INLINE void load_lookup(const splitter_set<Pair> *set, uint32_t section,
-                               lookup_storage<Pair> *search)
+DEVICE_INLINE void load_lookup(const splitter_set<Pair> *set, lookup_storage<Pair> *search)
 {
   enum { ENTRIES = sizeof(table_entries) / sizeof(uint16_t) };
-  const uint64_t first = (uint64_t)section * set->buckets;
-  const table_entries *const table =
-      (const table_entries *)(set->tables + (uint64_t)section * set->bins);
-  if (set->mode == LOOKUP_BY_TABLE) search->lookup = set->lookups[section];
+  const table_entries *const table = (const table_entries *)set->table;
+  if (set->mode == LOOKUP_BY_TABLE) search->lookup = *set->lookup;
   for (uint32_t i = threadIdx.x; i < set->buckets; i += blockDim.x) {
-    if (i + 1 < set->buckets) pair_put(&search->splitters, i, pair_get(&set->splitters, first + i));
+    if (i + 1 < set->buckets) pair_put(&search->splitters, i, pair_get(&set->splitters, i));
     search->counts[i] = 0;
   }
   for (uint32_t i = threadIdx.x; i < set->bins / ENTRIES; i += blockDim.x)
@@ -394,7 +355,6 @@ DEVICE_INLINE lookup_storage<Pair> lookup_storage_at(const splitter_set<Pair> *s
     search.counts = (uint32_t *)(search.splitters.indices + most);
   }
   search.table = (uint16_t *)(search.counts + most);
-  search.one_key = false;
   return search;
 }
 
@@ -402,6 +362,34 @@ template <class Pair> static uint64_t lookup_bytes(const splitter_set<Pair> *set
 {
   return lookup_capacity(set) * (uint64_t)(Pair::bytes + sizeof(uint32_t)) +
          set->bins * sizeof(uint16_t);
+}
+
+/* ---- The kernel that makes it ---- */
+
+template <class Pair> struct tabulate_args {
+  static constexpr uint32_t max_threads = SAMPLE_SPLITTER_BLOCK;
+  /* reads */
+  pair_array<Pair> candidates; /* splitters, before some of them move */
+  /* writes */
+  splitter_set<Pair> set;
+};
+
+/* A thread for each bin of the lookup. Reads the candidates. Writes the splitters, some of them
+ * moved to the edge of a bin, and the lookup, which finds the bucket of a key. Loads take the
+ * time, so many blocks share the bins. The launch asks for half of a multiprocessor's shared
+ * memory, so that blocks spread. */
+template <class Pair>
+__global__ void __launch_bounds__(SAMPLE_SPLITTER_BLOCK)
+    tabulate_lookup(const __grid_constant__ tabulate_args<Pair> args)
+{
+  device_await_before();
+  void *const shared = device_shared_memory();
+  DEVICE_SHARED_ARRAY(uint32_t, bins, SAMPLE_MOST_BUCKETS);
+  const pair_array<Pair> splitters = pair_array_at<Pair>(shared, lookup_capacity(&args.set));
+  for (uint32_t i = threadIdx.x; i + 1 < args.set.buckets; i += blockDim.x)
+    pair_put(&splitters, i, pair_get(&args.candidates, i));
+  __syncthreads();
+  make_lookup(&args.set, &splitters, bins);
 }
 
 } // namespace sample

@@ -207,13 +207,13 @@ static __global__ void __launch_bounds__(SAMPLE_SPLITTER_BLOCK)
   const uint64_t groups = plan_blocks(args.chunks, SUM_GROUP);
   const uint64_t each = plan_blocks(groups, blockDim.x);
   const uint64_t first = plan_min(threadIdx.x * each, groups), end = plan_min(first + each, groups);
-  uint64_t sum = 0;
+  uint32_t sum = 0; /* pairs with indices of 32 bits are at most 2^32 */
   for (uint64_t group = first; group < end; group++) {
     const uint32_t count = group_sum(&args, group);
     args.groups[group] = count;
     sum += count;
   }
-  uint64_t before = block_before64(sum);
+  uint64_t before = block_before(sum);
   if (threadIdx.x + 1 == blockDim.x) {
     const bool useful = !args.flags->unmergeable && before + sum <= args.most;
     args.flags->dropped = before + sum;

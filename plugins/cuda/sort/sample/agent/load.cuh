@@ -22,12 +22,9 @@ DEVICE_INLINE Pair pack(const pair_source<Pair> *source, uint64_t key, uint64_t 
   return pair;
 }
 
-template <source_reading How = READS_EITHER, class Pair>
-DEVICE_INLINE Pair load(const pair_source<Pair> *source, uint64_t i)
+template <class Pair> DEVICE_INLINE Pair load(const pair_source<Pair> *source, uint64_t i)
 {
-  if constexpr (Pair::packed && How == READS_PAIRS) {
-    return pair_get(&source->pairs, i);
-  } else if constexpr (Pair::packed) {
+  if constexpr (Pair::packed) {
     switch (source->form) {
     case SOURCE_KEYS_32:
       return pack(source, ((const uint32_t *)source->keys)[i], i);
@@ -91,7 +88,7 @@ DEVICE_INLINE void load_items(const pair_source<Pair> *source, Which &&which,
       if (share_has(share, t, whole)) mine[t] = load_one(which.at(share_at(share, t)));
     }
   };
-  if constexpr (Pair::packed && How != READS_PAIRS) {
+  if constexpr (Pair::packed) {
     const uint32_t *const narrow = (const uint32_t *)source->keys;
     const uint64_t *const wide = (const uint64_t *)source->keys;
     if (source->form == SOURCE_KEYS_32) {
@@ -112,7 +109,12 @@ DEVICE_INLINE void load_items(const pair_source<Pair> *source, Which &&which,
       return;
     }
   }
-  load_each([&](uint64_t at) { return load<READS_PAIRS>(source, at); });
+  load_each([&](uint64_t at) {
+    if constexpr (Pair::packed)
+      return pair_get(&source->pairs, at);
+    else
+      return load(source, at);
+  });
 }
 
 /* Loads the thread's share of a tile to shared memory, in two halves to save registers: unrolled,
@@ -130,48 +132,6 @@ DEVICE_INLINE void load_to_tile(const pair_source<Pair> *source, Which which,
     DEVICE_UNROLL
     for (uint32_t t = 0; t < HALF; t++)
       if (share_has(&share, t, false)) pair_put(to, share_at(&share, t), some[t]);
-  }
-}
-
-/* The key of the first splitter of a bucket's section. */
-template <class Pair>
-DEVICE_INLINE key_of<Pair> section_key(const splitter_set<Pair> *set, uint32_t bucket)
-{
-  return set->splitters.keys[bucket - bucket % set->buckets];
-}
-
-/* Loads only the indices of the thread's share. */
-template <class Pair>
-DEVICE_INLINE void load_indices(const pair_source<Pair> *source, uint64_t begin,
-                                const block_share *share, uint32_t items, bool whole, Pair *mine)
-{
-  if constexpr (!Pair::packed) {
-    DEVICE_UNROLL
-    for (uint32_t t = 0; t < items; t++) {
-      if (!share_goes_on(share, t, whole)) break;
-      if (share_has(share, t, whole))
-        mine[t].index = source->pairs.indices[begin + share_at(share, t)];
-    }
-  }
-}
-
-/* Loads only the keys of the thread's share. */
-template <source_reading How = READS_EITHER, class Pair>
-DEVICE_INLINE void load_keys(const pair_source<Pair> *source, uint64_t begin,
-                             const block_share *share, uint32_t items, bool whole,
-                             key_of<Pair> *keys)
-{
-  if constexpr (Pair::packed) {
-    Pair mine[SAMPLE_SCATTER_ITEMS] = {};
-    load_items<How>(source, neighbours{begin}, share, items, whole, mine);
-    DEVICE_UNROLL
-    for (uint32_t t = 0; t < items; t++)
-      keys[t] = mine[t].key;
-  } else {
-    const key_of<Pair> *const from = source->pairs.keys + begin;
-    DEVICE_UNROLL
-    for (uint32_t t = 0; t < items; t++)
-      keys[t] = share_has(share, t, whole) ? from[share_at(share, t)] : 0;
   }
 }
 

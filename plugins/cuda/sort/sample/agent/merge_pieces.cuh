@@ -2,7 +2,7 @@
  *
  *   cut_runs       finds where each splitter cuts each run
  *   merge_pieces   a block collects the pieces of its tile, one of each run, and sorts them in
- *                  shared memory, as sort_buckets does with neighbouring buckets
+ *                  shared memory, as sort_padded does with a bucket
  *
  * Bins need no order within a tile, so that the pieces are sorted makes no difference: merging them
  * would take a stage for each power of two of runs, and tools/results/NOTES.md has what that costs.
@@ -91,7 +91,7 @@ template <class Pair> struct merge_pieces_args {
   sample_runs runs;
   merged_samples<Pair> samples;
   const uint64_t *cuts;
-  uint32_t joined, limit; /* as in sample_plan */
+  uint32_t joined, limit; /* as in sample_merge_plan */
   /* writes */
   pair_target<Pair> target;
 };
@@ -182,7 +182,7 @@ DEVICE_INLINE pieces_of pieces_from(const tile_pieces &pieces, const sample_runs
 }
 
 /* A block for each tile. Reads the tile's pieces, one of each run, between two rows of cuts.
- * Writes their pairs in order. Sorts them in shared memory by bins, as sort_buckets does and with
+ * Writes their pairs in order. Sorts them in shared memory by bins, as sort_padded does and with
  * its limits: merging would take a stage for each power of two of runs. The list of pieces lies
  * where tags or bins come later, and the place of the tile in shared memory, so that fewer
  * registers spill. */

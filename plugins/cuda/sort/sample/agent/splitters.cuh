@@ -1,4 +1,4 @@
-/* splitters.cuh - finds candidates for the splitters of the first level: ranks a sample of all
+/* splitters.cuh - finds candidates for splitters: ranks a sample of all
  * pairs (ranks.cuh) with many blocks, so that each has little to do. */
 #ifndef RECSORT_CUDA_SAMPLE_SPLITTERS_CUH
 #define RECSORT_CUDA_SAMPLE_SPLITTERS_CUH
@@ -9,33 +9,19 @@
 namespace sample
 {
 
-/* What a level starts with: empty buckets, and no tiles. */
-template <class Pair> struct level_start {
+/* What a scatter starts with: empty buckets, and a last splitter that is unused. */
+template <class Pair> struct scatter_start {
   splitter_set<Pair> set;
   bucket_set to;
-  uint32_t *tile_count;
-  uint32_t *oversized;
 };
 
-/* Resets the state of a section's level. By one thread for each section. */
-template <class Pair>
-DEVICE_INLINE void start_level(const level_start<Pair> *level, uint32_t section)
+/* By all threads of the grid, before the splitters are used. */
+template <class Pair> DEVICE_INLINE void start_scatter(const scatter_start<Pair> *start)
 {
-  const Pair none = {}; /* stands for the unused last splitter */
-  pair_put(&level->set.splitters, (uint64_t)(section + 1) * level->set.buckets - 1, none);
-  if (section == 0) level->oversized[0] = *level->tile_count = 0;
-}
-
-/* Resets the state of the first level. By all threads of the grid, before the splitters are
- * used. */
-template <class Pair> DEVICE_INLINE void start_first_level(const level_start<Pair> *level)
-{
+  const Pair none = {};
   const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-  const bool chained = level->to.form == TO_CHAINED;
-  if (chained) chains_begin(&level->to.chains, i, gridDim.x * blockDim.x);
-  if (i < level->set.buckets && !chained)
-    offset_set(&level->to.ends, i, (uint64_t)i * level->to.capacity);
-  if (i == 0) start_level(level, 0);
+  if (i < start->set.buckets) *bucket_end(&start->to.ends, i) = i * start->to.capacity;
+  if (i == 0) pair_put(&start->set.splitters, start->set.buckets - 1, none);
 }
 
 /* Loads the block's run of samples to shared memory, straight from their positions. By all threads
@@ -96,12 +82,12 @@ template <class Pair> struct rank_samples_args {
   key_runs<key_of<Pair>> runs; /* sorted; with fences if there are several */
   pair_array<Pair> sampled;    /* the same runs with indices */
   sample_choice<Pair> choice;  /* written if there is one run */
-  level_start<Pair> level;
+  scatter_start<Pair> start;
 };
 
 /* Ranks samples as rank_runs does keys. Reads a sample of the keys where they lie. Writes its
  * sorted runs with fences, or, if one run has all, the candidates for splitters; empties the
- * buckets or chains of the level. So short a kernel is one load and one wait after the other: a
+ * buckets. So short a kernel is one load and one wait after the other: a
  * kernel that takes the sample first, or one that clears, would be another launch to wait for. */
 template <class Pair>
 __global__ void __launch_bounds__(SAMPLE_RANK_BLOCK,
@@ -112,7 +98,7 @@ __global__ void __launch_bounds__(SAMPLE_RANK_BLOCK,
   auto *const groups = (key_group<key_of<Pair>> *)device_shared_memory();
   const run_share share = run_share_of(args.runs.count, args.runs.bits);
   load_samples(&args.source, args.distance, &share, groups);
-  start_first_level(&args.level);
+  start_scatter(&args.start);
   __syncthreads();
   const ranked_key<key_of<Pair>> ranked = rank_in_run(groups, &share);
   if (!run_share_has(&share)) return;

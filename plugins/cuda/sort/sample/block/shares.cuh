@@ -154,22 +154,6 @@ DEVICE_INLINE uint32_t rank_sum(uint32_t mine)
   return sum;
 }
 
-DEVICE_INLINE uint64_t block_before64(uint64_t mine)
-{
-  DEVICE_SHARED_ARRAY(uint64_t, sums, SAMPLE_SPLITTER_BLOCK / WARP_SIZE);
-  const uint32_t lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE;
-  uint64_t sum = mine;
-  for (uint32_t lanes = 1; lanes < WARP_SIZE; lanes *= 2) {
-    const uint64_t before = __shfl_up_sync(UINT32_MAX, sum, lanes);
-    if (lane >= lanes) sum += before;
-  }
-  if (lane == WARP_SIZE - 1) sums[warp] = sum;
-  __syncthreads();
-  for (uint32_t i = 0; i < warp; i++)
-    sum += sums[i];
-  return sum - mine;
-}
-
 } // namespace sample
 
 #endif

@@ -2,40 +2,54 @@
 #ifndef RECSORT_CUDA_SAMPLE_MIXED_CUH
 #define RECSORT_CUDA_SAMPLE_MIXED_CUH
 
+#include "cuda/merge/pair_sort.cuh"
+#include "cuda/sort/sample/dispatch/sort_carried.cuh"
 #include "cuda/sort/sample/dispatch/sorts.cuh"
 
 namespace sample
 {
 
 struct chosen_sort {
+  bool reads_words; /* if keys have 32 bits */
   uint64_t (*extra_bytes)(const device_job *job);
   unsigned (*side)(const device_job *job);
-  device_status (*sort)(const device_job *job, const device_buffers *buffers, void *extra,
-                        unsigned *result);
+  device_sort *sort;
 };
 
 template <class Sort> static chosen_sort chosen_sort_of()
 {
-  return {Sort::extra_bytes, Sort::side, Sort::sort};
+  return {Sort::reads_words, Sort::extra_bytes, Sort::side, Sort::sort};
 }
 
+/* The merge sort, for more pairs than other sorts take. */
+template <class Key, class Pair> struct many_merged : merge::pair_sort<Key, Pair> {
+  static constexpr bool reads_words = false;
+  static unsigned side(const device_job *)
+  {
+    return 0; /* or 1, but nobody looks whether so many keys are in order */
+  }
+};
+
 /* The sort of a job with the key and index of `Pair`, a wide one. Few pairs are never packed, and
- * many are if they fit; if that is not known before, `form` is EITHER. */
+ * many are if they fit; if that is not known before, `form` is EITHER. Very many are not: their
+ * indices move as values do. */
 template <class Pair, pair_form form = form_of<Pair>>
 static chosen_sort choose_sort(const device_job *job)
 {
   if (sample_is_small(job)) return chosen_sort_of<small_sort<Pair>>();
-  if constexpr (form == ALWAYS_PACKED) return chosen_sort_of<many_sort<packed_pair>>();
-  if constexpr (form == EITHER)
-    if (plan_packs(job)) return chosen_sort_of<many_sort<packed_pair>>();
-  if constexpr (form != ALWAYS_PACKED) return chosen_sort_of<many_sort<Pair>>();
+  return with_form<Pair, form>(job, [&](auto pair) {
+    using many = decltype(pair);
+    if (many_sort<many>::suits(job)) return chosen_sort_of<many_sort<many>>();
+    if (carried_sort<Pair>::suits(job)) return chosen_sort_of<carried_sort<Pair>>();
+    return chosen_sort_of<many_merged<key_of<Pair>, many>>();
+  });
 }
 
 template <class Pair, pair_form form = form_of<Pair>>
 static device_status sort_mixed(const device_job *job, const device_buffers *buffers,
                                 unsigned *result)
 {
-  return choose_sort<Pair, form>(job).sort(job, buffers, buffers->extra, result);
+  return choose_sort<Pair, form>(job).sort(job, buffers, result);
 }
 
 } // namespace sample

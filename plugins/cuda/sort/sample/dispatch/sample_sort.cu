@@ -3,10 +3,11 @@
  *   presorted    very many keys: numbers those that ascend already and reverses those that descend;
  *                if all but a few ascend, sorts these few and merges them with the others
  *   small_sort   few pairs: counts, for each, the others that go before it
- *   many_sort    more pairs: scatters them to padded buckets and sorts these; very many level by
- *                level, to buckets that are counted, or are chains of extents
- *   merge_sort   more than 2^32 pairs, which need indices of 64 bits: few have memory for so many,
- *                so no other sort is compiled for them
+ *   many_sort    more pairs: scatters them to padded buckets and sorts these
+ *   carried_sort very many: keys and indices together, by the carry sort (sort/carry)
+ *   many_merged  more than that sort takes, the merge sort, and so are more than 2^32 pairs, which
+ *                need indices of 64 bits: few have memory for so many, so no other sort is compiled
+ *                for them
  *
  * Layers: dispatch/ plans, divides memory and launches; agent/ has the kernels; block/ has what the
  * threads of a warp or a block do together.
@@ -37,8 +38,7 @@ static device_status merge_dropped(const device_job *job, const drop_merge<Pair>
   const device_job dropped = job_of_dropped(job, work->sorted);
   unsigned side = 0;
   device_status status = presorted<Pair>::extract(job, work);
-  if (status == 0)
-    status = choose_sort<Pair>(&dropped).sort(&dropped, &work->buffers, work->buffers.extra, &side);
+  if (status == 0) status = sort_mixed<Pair>(&dropped, &work->buffers, &side);
   return status ? status : presorted<Pair>::merge(job, side, work);
 }
 
@@ -158,5 +158,7 @@ device_skills sample_skills(const device_job *job)
   const bool decided =
       job->mailbox || with_short_pair(job, [=](auto pair) { return decides<decltype(pair)>(job); });
   const bool detects = sample_detects_order(job) && decided;
-  return {!detects && job->key_width == 32, !detects && sample_is_small(job)};
+  const bool reads =
+      with_short_pair(job, [=](auto pair) { return choose_sort<decltype(pair)>(job).reads_words; });
+  return {!detects && job->key_width == 32 && reads, !detects && sample_is_small(job)};
 }

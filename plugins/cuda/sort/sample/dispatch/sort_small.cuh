@@ -22,11 +22,12 @@ template <class Pair> unsigned small_sort<Pair>::side(const device_job *job)
 
 template <class Pair>
 device_status small_sort<Pair>::sort(const device_job *job, const device_buffers *buffers,
-                                     void *extra, unsigned *result)
+                                     unsigned *result)
 {
   const sample_ranking how = sample_ranking_of(job, job->count);
-  const key_runs<key_of<Pair>> runs = {(key_of<Pair> *)buffers->keys[1], (key_of<Pair> *)extra,
-                                       (uint32_t)job->count, how.run_bits};
+  const key_runs<key_of<Pair>> runs = {(key_of<Pair> *)buffers->keys[1],
+                                       (key_of<Pair> *)buffers->extra, (uint32_t)job->count,
+                                       how.run_bits};
   index_of<Pair> *const indices = (index_of<Pair> *)buffers->indices[1];
   const device_move *const move = job->move;
   record_units units = {};

@@ -5,27 +5,27 @@
 #define RECSORT_CUDA_SAMPLE_SORTS_CUH
 
 #include "cuda/sort/sample/agent/order_flags.cuh"
-#include "cuda/sort/sample/block/chains.cuh"
 #include "cuda/sort/sample/dispatch/memory.cuh"
 #include "cuda/sort/sample/merge_plan.h"
 
 namespace sample
 {
 
-/* Sorts by scattering to buckets. `extra` has extra_bytes(); `side` is the result. */
+/* Sorts by scattering to padded buckets. `side` is that of the result. */
 template <class Pair> struct many_sort {
+  static constexpr bool reads_words = true;
+  static bool suits(const device_job *job); /* false: they would take too much memory */
   static uint64_t extra_bytes(const device_job *job);
   static unsigned side(const device_job *job);
-  static device_status sort(const device_job *job, const device_buffers *buffers, void *extra,
-                            unsigned *result);
+  static device_status sort(const device_job *job, const device_buffers *buffers, unsigned *result);
 };
 
 /* Sorts by counting the keys before each key. */
 template <class Pair> struct small_sort {
+  static constexpr bool reads_words = true;
   static uint64_t extra_bytes(const device_job *job);
   static unsigned side(const device_job *job);
-  static device_status sort(const device_job *job, const device_buffers *buffers, void *extra,
-                            unsigned *result);
+  static device_status sort(const device_job *job, const device_buffers *buffers, unsigned *result);
 };
 
 /* Merges sorted runs. */

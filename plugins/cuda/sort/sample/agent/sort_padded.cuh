@@ -1,11 +1,10 @@
-/* sort_buckets.cuh - the last step of a sort of many pairs: a block sorts a tile of one or several
- * adjacent buckets in shared memory. A bucket that is larger than a tile is left to sort_oversized;
- * if it is padded, its pairs are collected from the input (oversized.cuh). */
-#ifndef RECSORT_CUDA_SAMPLE_SORT_BUCKETS_CUH
-#define RECSORT_CUDA_SAMPLE_SORT_BUCKETS_CUH
+/* sort_padded.cuh - the last step of a sort of many pairs: a block sorts a bucket in shared memory.
+ * If it has overflowed, its pairs are collected from the input (overflow.cuh). */
+#ifndef RECSORT_CUDA_SAMPLE_SORT_PADDED_CUH
+#define RECSORT_CUDA_SAMPLE_SORT_PADDED_CUH
 
 #include "cuda/sort/sample/agent/bucket_tiles.cuh"
-#include "cuda/sort/sample/agent/oversized.cuh"
+#include "cuda/sort/sample/agent/overflow.cuh"
 
 namespace sample
 {
@@ -46,29 +45,12 @@ DEVICE_INLINE void load_tile(const pair_array<Pair> *from, uint64_t begin, const
   }
 }
 
-/* Loads pairs that have one key: only their indices, as the key is known. */
-template <class Pair>
-DEVICE_INLINE void load_one_key(const tile_work<Pair> *work, const bucket_tile *all,
-                                const block_share *mine, const pair_array<Pair> *to)
-{
-  Pair some[policy<Pair>::items] = {};
-  load_indices(&work->source, all->from, mine, policy<Pair>::items, false, some);
-  const key_of<Pair> key = section_key(&work->set, all->first);
-  DEVICE_PATH("bucket of one key");
-  DEVICE_UNROLL
-  for (uint32_t t = 0; t < policy<Pair>::items; t++) {
-    if (!share_goes_on(mine, t, false)) break;
-    some[t].key = key;
-    if (share_has(mine, t, false)) pair_put(to, share_at(mine, t), some[t]);
-  }
-}
-
 /* Sorts the padded buckets, a block for each. */
 template <class Pair> struct sort_padded_args {
   static constexpr uint32_t max_threads = SAMPLE_TILE_BLOCK;
   /* reads */
   pair_array<Pair> padded;
-  offsets ends;
+  bucket_ends ends;
   uint32_t capacity; /* of a bucket */
   uint64_t count;    /* all pairs, in the source, from which overflowed buckets are collected */
   /* reads and writes */
@@ -81,7 +63,7 @@ DEVICE_INLINE uint64_t padded_before(const sort_padded_args<Pair> *args, uint32_
 {
   uint32_t before = 0;
   for (uint32_t i = threadIdx.x; i < bucket; i += blockDim.x)
-    before += (uint32_t)(offset_get(&args->ends, i) - (uint64_t)i * args->capacity);
+    before += *bucket_end(&args->ends, i) - i * args->capacity;
   return block_sum(before);
 }
 
@@ -90,10 +72,9 @@ DEVICE_INLINE bucket_tile padded_tile(const sort_padded_args<Pair> *args, uint32
 {
   bucket_tile tile;
   tile.from = (uint64_t)bucket * args->capacity;
-  tile.count = (uint32_t)(offset_get(&args->ends, bucket) - tile.from);
+  tile.count = *bucket_end(&args->ends, bucket) - bucket * args->capacity;
   tile.first = bucket;
-  tile.one_key = false;
-  set_scale(&args->work.set, bucket + 1, section_tail(&args->work.set, 0), blockDim.x, &tile);
+  set_scale(&args->work.set, &tile);
   return tile;
 }
 
@@ -108,56 +89,22 @@ DEVICE_INLINE void sort_one(const tile_work<Pair> *work, const pair_array<Pair> 
   void *const shared = device_shared_memory();
   const tile_storage<Pair> tile =
       tile_storage_at<Pair>(shared, work->source.index_bits, work->limit);
-  const uint32_t each = share_each((uint32_t)plan_max(all->count, work->joined));
+  const uint32_t each = share_each(all->count);
   const block_share mine = share_of(all->count, each, policy<Pair>::usual);
   const uint32_t limit = limit_of(&tile, all->count);
-  bool one_key = false;
-  if constexpr (!Pair::packed) {
-    one_key = all->one_key;
-    if (one_key) load_one_key(work, all, &mine, &tile.pairs);
-  }
-  if (!one_key) load_tile(from, all->from, &mine, &tile.pairs);
+  load_tile(from, all->from, &mine, &tile.pairs);
   bin_scale<Pair> scale = scale_from(work, all);
   sort_bins(&tile, &mine, limit, all->known, &scale);
   const pair_output<Pair> out = output_of(&work->target, to, work->source.index_bits);
   store_tile(&tile, all->count, each, &mine, limit, &scale, &out);
 }
 
-/* Sorts the tiles of adjacent buckets, a block for each. */
-template <class Pair> struct sort_buckets_args {
-  static constexpr uint32_t max_threads = SAMPLE_TILE_BLOCK;
-  /* reads */
-  tile_list tiles;
-  /* writes */
-  uint32_t *oversized; /* the number of buckets larger than a tile, then their numbers */
-  /* reads and writes */
-  tile_work<Pair> work;
-};
-
-/* A block for each tile: a bucket, or neighbours that fit. Reads the pairs of the tile and its
- * scale. Writes the result, or the number of a bucket that is larger than a tile. Shared memory
- * limits it, where pairs are counted and scattered to bins. A third of that traffic is bank
- * conflicts, though a warp's bins are laid out in different banks. Three blocks of a
- * multiprocessor, or two with keys of 128 bits, leave a thread 40 or 64 registers. */
-template <class Pair>
-__global__ void __launch_bounds__(SAMPLE_TILE_BLOCK,
-                                  device_blocks(SAMPLE_TILE_BLOCK, policy<Pair>::tile_blocks))
-    sort_buckets(const __grid_constant__ sort_buckets_args<Pair> args)
-{
-  device_await_before();
-  if (blockIdx.x >= *args.tiles.count) return;
-  const bucket_tile all = args.tiles.of[blockIdx.x];
-  if (all.count == 0) return;
-  if (all.count <= args.work.tile)
-    sort_one(&args.work, &args.work.source.pairs, &all, all.from);
-  else if (threadIdx.x == 0) /* such a tile has one bucket */
-    args.oversized[1 + device_add32(&args.oversized[0], 1)] = all.first;
-}
-
 /* A block for each bucket. Reads the bucket, and the ends of those before: it adds up their pairs
  * itself, which saves a kernel. Writes the result. If the bucket overflowed, its block reads all
- * keys and collects those of the bucket, as one more kernel would cost every sort a launch. The
- * limits are those of sort_buckets. */
+ * keys and collects those of the bucket, as one more kernel would cost every sort a launch. Shared
+ * memory limits it, where pairs are counted and scattered to bins. A third of that traffic is bank
+ * conflicts, though a warp's bins are laid out in different banks. Three blocks of a
+ * multiprocessor, or two with keys of 128 bits, leave a thread 40 or 64 registers. */
 template <class Pair>
 __global__ void __launch_bounds__(SAMPLE_TILE_BLOCK,
                                   device_blocks(SAMPLE_TILE_BLOCK, policy<Pair>::tile_blocks))
