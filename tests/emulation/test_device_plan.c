@@ -150,7 +150,7 @@ static void check_sample(uint64_t count, sample_traits traits, uint32_t key_widt
                           .index_bits = count > UINT32_MAX ? 64 : 32,
                           .shared_bytes = shared_bytes,
                           .multiprocessors = 132};
-  const uint64_t bytes = count * (key_width / 8 + 4), share = shared_bytes < 227 << 10 ? 6 : 10;
+  const uint64_t bytes = count * (key_width / 8 + 4), share = shared_bytes < 227 << 10 ? 4 : 10;
   if (count <= 1 << 28) assert_true(sample_extra_bytes(&job) <= plan_max(64 << 20, bytes / share));
   check_ranking(&job, plan_min(count, 1 << 14));
   if (sample_is_small(&job)) {

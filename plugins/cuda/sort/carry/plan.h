@@ -127,29 +127,38 @@ static inline bool carry_is_fast(uint64_t count, uint32_t code)
   return count >= CARRY_LEAST + (code == sizeof(uint32_t));
 }
 
+/* Chooses how many buckets there are. Several make a part that is sorted; but on one level they may
+ * be larger. A bucket that is larger than what a block sorts takes long, so few may be. */
+static inline void carry_set_buckets(carry_plan *plan, uint64_t count)
+{
+  enum { USUAL = 1024, LARGE = 2048, PARTS = 5, LEAST = 2 };
+  const uint64_t buckets = plan_blocks(count, plan_min(USUAL, plan->most / PARTS));
+  plan->levels = 1;
+  plan->buckets[0] = (uint32_t)plan_clamp((buckets + 1) / 2 * 2, LEAST, CARRY_MOST_BUCKETS);
+  if (count <= CARRY_MOST_BUCKETS * plan_min(LARGE, plan->most * 2 / 5)) return;
+  uint32_t root = LEAST;
+  while ((uint64_t)root * root < buckets && root < CARRY_MOST_BUCKETS)
+    root += 2;
+  plan->levels = 2;
+  plan->buckets[0] = root;
+  plan->buckets[1] = (uint32_t)plan_clamp((buckets / root + 1) / 2 * 2, LEAST, CARRY_MOST_BUCKETS);
+}
+
 /* Plans a sort of `count` elements of so many bytes, whose keys have `code` bytes. False if it is
  * not for this sort. */
 static inline bool carry_plan_of(carry_plan *plan, uint64_t count, uint64_t shared,
                                  uint32_t element, uint32_t code)
 {
-  enum { PARTS = 8, LEAST = 2 }; /* buckets of a part that is sorted, on average */
   const carry_plan none = {0};
   *plan = none;
   plan->count = count;
   plan->most = CARRY_MOST;
-  const uint64_t buckets = plan_blocks(count, plan->most / PARTS);
-  plan->levels = 1;
-  plan->buckets[0] = (uint32_t)plan_clamp((buckets + 1) / 2 * 2, LEAST, CARRY_MOST_BUCKETS);
-  if (count > (uint64_t)CARRY_MOST_BUCKETS * (plan->most / 4)) {
-    uint32_t root = LEAST;
-    while ((uint64_t)root * root < buckets && root < CARRY_MOST_BUCKETS)
-      root += 2;
-    plan->levels = 2;
-    plan->buckets[0] = root;
-    plan->buckets[1] =
-        (uint32_t)plan_clamp((buckets / root + 1) / 2 * 2, LEAST, CARRY_MOST_BUCKETS);
+  for (unsigned round = 0; round < 2;
+       round++) { /* with the most for any elements, then for these */
+    carry_set_buckets(plan, count);
+    if (!carry_set_sizes(plan, shared, element, code, plan->buckets[plan->levels - 1]))
+      return false;
   }
-  if (!carry_set_sizes(plan, shared, element, code, plan->buckets[plan->levels - 1])) return false;
   const uint64_t each = count / carry_sections(plan) / plan->buckets[plan->levels - 1];
   plan->joined = plan->most - (uint32_t)plan_min(each + each / 4, plan->most / 2);
   return count <= (uint64_t)CARRY_MOST_BUCKETS * CARRY_MOST_BUCKETS * (plan->most / 4);
