@@ -8,7 +8,8 @@
 #define CARRY_THREADS 512
 #endif
 
-/* From so many keys on, this sort is faster than others: those of 32 bits, from one more on. */
+/* From so many keys of 64 bits on, this sort is faster than others; of other widths, from one more
+ * on. */
 #ifndef CARRY_LEAST
 #define CARRY_LEAST (UINT64_C(1) << 20)
 #endif
@@ -124,7 +125,7 @@ static inline bool carry_set_sizes(carry_plan *plan, uint64_t shared, uint32_t e
 /* True if this sort is faster for so many elements, whose keys have `code` bytes. */
 static inline bool carry_is_fast(uint64_t count, uint32_t code)
 {
-  return count >= CARRY_LEAST + (code == sizeof(uint32_t));
+  return count >= CARRY_LEAST + (code != sizeof(uint64_t));
 }
 
 /* Chooses how many buckets there are. Several make a part that is sorted; but on one level they may
