@@ -70,6 +70,11 @@ bool device_pairs_carry_is_fast(const device_pairs *job);
 device_status device_pairs_carry(const device_pairs *job, const device_job *on, void *memory,
                                  uint32_t *disorder);
 
+/* Does the whole of few pairs, which `sort` may do by device_skills.few: in `memory`, that of its
+ * device_buffers. Nothing is encoded before; keys_out and values_out are written. The codes of all
+ * bits have as many as the sort's keys. */
+device_status device_pairs_sort_few(const device_pairs *job, const device_job *sort, void *memory);
+
 #ifdef __cplusplus
 }
 #endif

@@ -62,6 +62,7 @@ typedef struct device_move {
 typedef struct device_skills {
   bool reads_words; /* device_buffers.words */
   bool moves;       /* device_job.move */
+  bool few;         /* if it sorts codes of numbers, device_pairs_sort_few may in its place */
 } device_skills;
 
 typedef struct device_job {

@@ -197,6 +197,7 @@ static device_status sort(resident *r)
 {
   if (!r->is_numbers) return resident_sort_records(r);
   if (r->carries) return resident_carry(r);
+  if (resident_pairs_are_few(r)) return resident_sort_few(r);
   const device_status status = resident_sort_pairs(r);
   return status ? status : resident_move(r);
 }

@@ -106,6 +106,9 @@ device_status resident_copy(resident *r, const recsort_array *array, void *strea
  * has found that nothing changes there. */
 device_status resident_move(resident *r);
 
+/* True if a sort of numbers moves them and their values, and nothing else is wanted. */
+bool resident_moves_pairs_only(const resident *r);
+
 /* ---- Records (resident_records.c) ---- */
 
 /* Sorts and moves. */
@@ -118,6 +121,10 @@ void resident_plan_pairs(resident *r);
 
 /* The bytes of copies that do not fit in what the sort leaves. */
 uint64_t resident_room_bytes(const resident *r);
+
+/* True if the pairs are so few that resident_sort_few may do the whole. */
+bool resident_pairs_are_few(const resident *r);
+device_status resident_sort_few(const resident *r);
 
 /* Sorts; resident_move has the results written. */
 device_status resident_sort_pairs(resident *r);

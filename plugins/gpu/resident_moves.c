@@ -98,11 +98,27 @@ static device_status start_permutation(const resident *r)
   return device_pairs_finish(&wide, &sorted);
 }
 
+/* True if the order goes elsewhere than to the values of numbers. */
+static bool wants_permutation(const resident *r)
+{
+  return r->job.permutation && r->job.permutation != r->numbers.values_out;
+}
+
+bool resident_moves_pairs_only(const resident *r)
+{
+  bool only = !wants_permutation(r);
+  for (uint64_t a = 0; a < resident_arrays(r) && only; a++) {
+    const recsort_array array = resident_array(r, a);
+    only = !is_left(r, a, &array);
+  }
+  return only;
+}
+
 device_status resident_move(resident *r)
 {
   const recsort_job *const job = &r->job;
   device_status status = 0;
-  if (job->permutation && job->permutation != r->numbers.values_out) status = start_permutation(r);
+  if (wants_permutation(r)) status = start_permutation(r);
   if (!status) status = start_moves(r, false, job->stream);
   if (status || !has_rest(r)) return status;
   return r->unchanged.looks ? device_start_unless_unchanged(&r->pairs.job, start_in_place, r)

@@ -15,7 +15,7 @@
  *            Many pairs are checked
  *   move     see resident_moves.c
  *
- * The last three are left out if all is in place and the device has found the keys in order. */
+ * Few pairs, with which nothing else moves, take the place of all that: one kernel or two. The last three are left out if all is in place and the device has found the keys in order. */
 #include "gpu/resident.h"
 
 /* If only some bits of so many keys are compared, it is worth to look whether the others are the
@@ -245,6 +245,18 @@ device_status resident_finish_pairs(resident *r, void *stream)
   device_status status = start_copy(r, &numbers->values_in, values);
   if (!status) status = start_copy(r, &numbers->keys_in, keys);
   return status ? status : device_pairs_finish(numbers, &sorted);
+}
+
+bool resident_pairs_are_few(const resident *r)
+{
+  const device_algorithm *const algorithm = r->pairs.algorithm;
+  return r->pairs.job.key_width == r->numbers.key_width && !r->pairs.disorder &&
+         algorithm->skills && algorithm->skills(&r->pairs.job).few && resident_moves_pairs_only(r);
+}
+
+device_status resident_sort_few(const resident *r)
+{
+  return device_pairs_sort_few(&r->numbers, &r->pairs.job, r->memory);
 }
 
 device_status resident_sort_pairs(resident *r)

@@ -4,8 +4,9 @@
 #define RECSORT_CUDA_CALL_PAIRS_CUH
 
 #include "cuda/call/ground.cuh"
-#include "cuda/pairs/pairs.cuh"
 #include "cuda/call/sorts.cuh"
+#include "cuda/pairs/few.cuh"
+#include "cuda/pairs/pairs.cuh"
 
 namespace call
 {
@@ -164,26 +165,51 @@ static bool sort_carried(void *given, size_t &bytes, const device_pairs &pairs,
   return true;
 }
 
-/* Sorts pairs by an order of their numbers, and writes the first `written`. */
+/* Sorts few pairs whose values move along with their keys, and writes the first `written`. */
+template <class Values, class Code>
+static cudaError_t sort_few(void *given, size_t &bytes, const device_pairs &pairs,
+                            uint32_t value_bytes, uint64_t written, const device_job &job)
+{
+  workspace space = {(char *)given, 0};
+  cudaError_t error;
+  uint64_t taken = 0;
+  const auto runs =
+      pairs::divide_few<Code>(&job, pairs::reads_keys(&pairs), value_bytes, space.begin, &taken);
+  (void)space.take(taken);
+  if (ends_with(space, given, bytes, &error) || pairs.count == 0) return error;
+  return (cudaError_t)pairs::start_few<Code, Values>(&job, &pairs, runs, written);
+}
+
+/* Sorts pairs, and writes the first `written`: many by an order of their numbers. */
 template <class Values, class Key>
 static cudaError_t sort_by_order(void *given, size_t &bytes, const device_pairs &pairs,
                                  uint32_t value_bytes, uint64_t written)
 {
   using code = code_of<Key>;
-  const auto stream = (cudaStream_t)pairs.stream;
+  using pair = pair_of<code>;
+  constexpr bool few = can_carry<typename Values::type>;
   device_limits limits;
   cudaError_t error = limits_of_device(&limits);
   if (error) return error;
-  const device_job job = job_of(pairs.count, pairs.bits, pairs.key_width, limits, stream);
+  const device_job job =
+      job_of(pairs.count, pairs.bits, pairs.key_width, limits, (cudaStream_t)pairs.stream);
+  if constexpr (few)
+    if (sample_is_small(&job))
+      return sort_few<Values, code>(given, bytes, pairs, value_bytes, written, job);
   constexpr pair_form form = form_of_code<code>;
-  const uint64_t extra = sample::choose_sort<pair_of<code>, form>(&job).extra_bytes(&job);
+  sample::chosen_sort chosen;
+  if constexpr (few)
+    chosen = sample::choose_many<pair, form>(&job);
+  else
+    chosen = sample::choose_sort<pair, form>(&job);
   workspace space = {(char *)given, 0};
-  const pairs_memory memory = divide_pairs(job, pairs, extra, value_bytes, &space);
+  const pairs_memory memory =
+      divide_pairs(job, pairs, chosen.extra_bytes(&job), value_bytes, &space);
   if (ends_with(space, given, bytes, &error) || pairs.count == 0) return error;
-  return (cudaError_t)start_pairs<code, Values>(
-      job, pairs, value_bytes, memory, written, [&](const device_buffers *buffers, unsigned *side) {
-        return sample::sort_mixed<pair_of<code>, form>(&job, buffers, side);
-      });
+  return (cudaError_t)start_pairs<code, Values>(job, pairs, value_bytes, memory, written,
+                                                [&](const device_buffers *buffers, unsigned *side) {
+                                                  return chosen.sort(&job, buffers, side);
+                                                });
 }
 
 /* Sorts pairs. */

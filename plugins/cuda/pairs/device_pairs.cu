@@ -1,5 +1,5 @@
 /* device_pairs.cu - see gpu/device_pairs.h. */
-#include "cuda/pairs/pairs.cuh"
+#include "cuda/pairs/few.cuh"
 
 /* Calls start(key, code) with values of the types that have these widths. A code is not wider than
  * its key. */
@@ -38,5 +38,17 @@ device_status device_pairs_finish(const device_pairs *job, const device_pairs_so
 {
   return with_types(job->key_width, sorted->code_width, [&](auto key, auto code) {
     return pairs::start_finish<decltype(key), decltype(code), pairs::values_by_width>(job, sorted);
+  });
+}
+
+device_status device_pairs_sort_few(const device_pairs *job, const device_job *sort, void *memory)
+{
+  assert(sort->key_width == job->key_width);
+  return with_key(job->key_width, [&](auto key) {
+    using Key = decltype(key);
+    uint64_t bytes;
+    const auto runs = pairs::divide_few<Key>(sort, pairs::reads_keys(job), job->value_width / 8,
+                                             (char *)memory, &bytes);
+    return pairs::start_few<Key, pairs::values_by_width>(sort, job, runs, job->count);
   });
 }

@@ -201,22 +201,56 @@ DEVICE_INLINE void write_values_of(const device_pairs &job, uint64_t first, cons
   store_pairs(job.values_out, first, job.count, values);
 }
 
-/* How values are written: not at all, of a type, or of one that the job tells. */
+/* How values are written: not at all, of a type, or of one that the job tells. A thread may hold
+ * one: get() has value `i` of an array, or without an array `i`; put() stores it. */
 struct no_values {
   using type = void;
+  struct held {
+  };
+  DEVICE_MEMBER static held get(const device_pairs &, const void *, uint64_t)
+  {
+    return {};
+  }
+  DEVICE_MEMBER static void put(const device_pairs &, void *, uint64_t, held)
+  {
+  }
   DEVICE_MEMBER static void write(const device_pairs &, uint64_t, const uint64_t *)
   {
   }
 };
 template <class Value> struct values_of {
   using type = Value;
+  using held = Value;
   static constexpr uint32_t bytes = sizeof(Value), aligned = alignof(Value);
+  DEVICE_MEMBER static held get(const device_pairs &, const void *from, uint64_t i)
+  {
+    if constexpr (std::is_integral_v<Value>)
+      if (!from) return (Value)i;
+    return ((const Value *)from)[i];
+  }
+  DEVICE_MEMBER static void put(const device_pairs &, void *to, uint64_t i, const held &value)
+  {
+    ((Value *)to)[i] = value;
+  }
   DEVICE_MEMBER static void write(const device_pairs &job, uint64_t first, const uint64_t *order)
   {
     write_values_of<Value>(job, first, order);
   }
 };
 struct values_by_width {
+  using held = uint64_t;
+  DEVICE_MEMBER static held get(const device_pairs &job, const void *from, uint64_t i)
+  {
+    if (!from) return i;
+    return job.value_width == 32 ? ((const uint32_t *)from)[i] : ((const uint64_t *)from)[i];
+  }
+  DEVICE_MEMBER static void put(const device_pairs &job, void *to, uint64_t i, held value)
+  {
+    if (job.value_width == 32)
+      ((uint32_t *)to)[i] = (uint32_t)value;
+    else
+      ((uint64_t *)to)[i] = value;
+  }
   DEVICE_MEMBER static void write(const device_pairs &job, uint64_t first, const uint64_t *order)
   {
     if (!job.values_out) return;

@@ -158,7 +158,8 @@ device_skills sample_skills(const device_job *job)
   const bool decided =
       job->mailbox || with_short_pair(job, [=](auto pair) { return decides<decltype(pair)>(job); });
   const bool detects = sample_detects_order(job) && decided;
+  const bool few = !detects && sample_is_small(job);
   const bool reads =
       with_short_pair(job, [=](auto pair) { return choose_sort<decltype(pair)>(job).reads_words; });
-  return {!detects && job->key_width == 32 && reads, !detects && sample_is_small(job)};
+  return {!detects && job->key_width == 32 && reads, few, few};
 }

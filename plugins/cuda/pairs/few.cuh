@@ -1,0 +1,162 @@
+/* few.cuh - sorts few pairs by the ranks of their keys, in one kernel or two: values move along, so
+ * no kernel is needed before or after.
+ *
+ *   rank_few    reads keys and values. Pairs that are one run go to their places; else, or if a
+ *               place may still be read, to sorted runs in the workspace
+ *   merge_few   from there to their places
+ */
+#ifndef RECSORT_CUDA_PAIRS_FEW_CUH
+#define RECSORT_CUDA_PAIRS_FEW_CUH
+
+#include "cuda/pairs/pairs.cuh"
+#include "cuda/sort/sample/block/ranks.cuh"
+
+namespace pairs
+{
+
+/* A pair's value is held while its rank is found. */
+template <class Values> using held_value = typename Values::held;
+
+/* Sorted runs of pairs. */
+template <class Key> struct few_runs {
+  sample::key_runs<Key> codes;
+  Key *keys;    /* NULL: the codes tell the keys */
+  void *values; /* of the job's values */
+};
+
+template <class Key> struct few_args {
+  static constexpr uint32_t max_threads = SAMPLE_RANK_BLOCK;
+  device_pairs job;
+  few_runs<Key> runs;
+  uint64_t written; /* so many of the order */
+};
+
+/* Loads the codes of the block's run to shared memory. */
+template <class Key>
+DEVICE_INLINE void load_codes(const device_pairs &job, const sample::run_share *share,
+                              sample::key_group<Key> *groups)
+{
+  const Key *const keys = (const Key *)job.keys_in + share->begin;
+  const Key mask = compared_mask<Key>(job);
+  DEVICE_UNROLL_BY_4
+  for (uint32_t i = threadIdx.x; i < share->count; i += blockDim.x)
+    sample::put_group(groups, i, (Key)((code_of(job, keys[i]) & mask) >> job.first_bit));
+  sample::fill_groups(groups, share->count);
+}
+
+template <class Key, class Values>
+DEVICE_INLINE void write_pair(const few_args<Key> &args, uint64_t place, Key key,
+                              const held_value<Values> &value)
+{
+  if (place >= args.written) return;
+  if (args.job.keys_out) ((Key *)args.job.keys_out)[place] = key;
+  if (args.job.values_out) Values::put(args.job, args.job.values_out, place, value);
+}
+
+/* Reads keys and values. Writes the pairs to their places, if one run has all; or sorted runs, with
+ * the fences of each, every 16th code. Comparisons are bound by integer throughput, so a block
+ * ranks only 32 keys of its run, or 16 if one run has all: all multiprocessors take part. A warp
+ * ranks two keys, so that its lanes add up their counts without shared memory. The first two lanes
+ * load these keys and their values before, as memory takes longer to answer than to rank. */
+template <class Key, class Values, bool direct>
+__global__ void __launch_bounds__(SAMPLE_RANK_BLOCK)
+    rank_few(const __grid_constant__ few_args<Key> args)
+{
+  device_await_before();
+  const device_pairs &job = args.job;
+  auto *const groups = (sample::key_group<Key> *)device_shared_memory();
+  const sample::run_share share = sample::run_share_of(args.runs.codes.count, args.runs.codes.bits);
+  const bool mine = sample::run_share_has(&share);
+  const uint32_t from = share.begin + share.first + threadIdx.x % WARP_SIZE;
+  const Key key = mine ? ((const Key *)job.keys_in)[from] : 0;
+  held_value<Values> value{};
+  if (mine && job.values_out) value = Values::get(job, job.values_in, from);
+  load_codes(job, &share, groups);
+  __syncthreads();
+  const sample::ranked_key<Key> ranked = sample::rank_in_run(groups, &share);
+  if (!mine) return;
+  if constexpr (direct) {
+    write_pair<Key, Values>(args, ranked.rank, key, value);
+  } else {
+    const uint32_t place = sample::place_in_run(&args.runs.codes, &share, ranked);
+    args.runs.codes.keys[place] = ranked.key;
+    if (args.runs.keys) args.runs.keys[place] = key;
+    if (job.values_out) Values::put(job, args.runs.values, place, value);
+  }
+}
+
+/* A block ranks a pair for each lane of a warp; its warps share the runs. Reads the runs and
+ * fences. Writes each pair at its rank. The time is the wait for loads of other runs. So lanes hold
+ * the fences of a run, with which a search loads from memory twice, not nine times, and a warp
+ * searches two runs at once. */
+template <class Key, class Values>
+__global__ void __launch_bounds__(SAMPLE_RANK_BLOCK)
+    merge_few(const __grid_constant__ few_args<Key> args)
+{
+  device_await_before();
+  const few_runs<Key> &runs = args.runs;
+  const uint32_t i = blockIdx.x * WARP_SIZE + threadIdx.x % WARP_SIZE;
+  const bool mine = threadIdx.x < WARP_SIZE && i < runs.codes.count;
+  const Key code = runs.codes.keys[plan_min(i, runs.codes.count - 1)];
+  Key key = 0;
+  held_value<Values> value{};
+  if (mine) key = runs.keys ? runs.keys[i] : key_of_code(args.job, code);
+  if (mine && args.job.values_out) value = Values::get(args.job, runs.values, i);
+  const uint32_t rank = sample::rank_in_all(&runs.codes, i, code);
+  if (mine) write_pair<Key, Values>(args, rank, key, value);
+}
+
+/* ---- Launches ---- */
+
+/* Takes the runs' arrays from the `bytes` behind `at`; NULL: only adds them up. `value_bytes` is 0
+ * if there are no values. */
+template <class Key>
+static few_runs<Key> divide_few(const device_job *job, bool reads_keys, uint64_t value_bytes,
+                                char *at, uint64_t *bytes)
+{
+  const sample_ranking how = sample_ranking_of(job, job->count);
+  const auto take = [&](uint64_t size) {
+    char *const taken = at ? at + *bytes : NULL;
+    *bytes += device_aligned(size);
+    return taken;
+  };
+  few_runs<Key> runs = {};
+  *bytes = 0;
+  runs.codes.count = (uint32_t)job->count;
+  runs.codes.bits = how.run_bits;
+  runs.codes.keys = (Key *)take(job->count * sizeof(Key));
+  runs.codes.fences = (Key *)take(sample_fences(&how, job->count) * sizeof(Key));
+  if (reads_keys) runs.keys = (Key *)take(job->count * sizeof(Key));
+  if (value_bytes) runs.values = take(job->count * value_bytes);
+  return runs;
+}
+
+/* True if what is written may still be read. */
+static inline bool are_in_place(const device_pairs *pairs)
+{
+  return pairs->keys_in == pairs->keys_out ||
+         (pairs->values_in && pairs->values_in == pairs->values_out);
+}
+
+/* Sorts pairs that sample_is_small(job), by codes as wide as keys, and writes the first `written`.
+ */
+template <class Key, class Values>
+static device_status start_few(const device_job *job, const device_pairs *pairs,
+                               const few_runs<Key> &runs, uint64_t written)
+{
+  const sample_ranking how = sample_ranking_of(job, job->count);
+  const few_args<Key> args = {*pairs, runs, written};
+  const uint64_t grid = sample_rank_blocks(&how, job->count),
+                 shared = sample::run_bytes<Key>(&how);
+  if (how.alone && !are_in_place(pairs))
+    return device_launch(rank_few<Key, Values, true>, grid, how.block, shared, job->stream, args);
+  const device_status status =
+      device_launch(rank_few<Key, Values, false>, grid, how.block, shared, job->stream, args);
+  if (status) return status;
+  return device_launch(merge_few<Key, Values>, plan_blocks(job->count, WARP_SIZE), how.block, 0,
+                       job->stream, args);
+}
+
+} // namespace pairs
+
+#endif
