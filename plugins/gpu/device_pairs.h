@@ -27,6 +27,8 @@ typedef struct device_pairs {
   void *keys_out;        /* NULL: not wanted */
   const void *values_in; /* NULL: a value is the position of its key, from 0 */
   void *values_out;      /* NULL: none */
+  const uint64_t *device_count; /* of the device, for device_pairs_sort_few: only so many of the
+                                 * first pairs are sorted, and others stay. NULL: all */
 } device_pairs;
 
 /* Writes the bits of each key's code that are compared to `codes`, of `code_width`: 32, 64 or 128,

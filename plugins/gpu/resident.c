@@ -4,7 +4,8 @@
  * (Several jobs are shards.c's.)
  *
  *   plan      reads the job, divides the workspace
- *   begin     clears what kernels find; makes a segment of a device_count; encodes keys of all bits
+ *   begin     clears what kernels find; makes a segment of a device_count, unless pairs are few;
+ *             encodes keys of all bits
  *   sort      of records (resident_records.c), or of numbers (resident_pairs.c)
  *   move      what the sort has not moved (resident_moves.c)
  *   conclude  writes what was found to the job's status, or RECSORT_OK, which is 0
@@ -80,21 +81,10 @@ static void divide_workspace(resident *r)
   divide(r, r->carries ? carry : r->pairs.bytes);
 }
 
-static recsort_status read_job(resident *r, uint32_t algorithm, const recsort_key_program *program,
-                               const recsort_job *jobs)
+/* Plans what is sorted, with its segments. */
+static recsort_status plan_sort(resident *r, uint32_t algorithm)
 {
-  r->job = gpu_read_job(jobs, 0);
-  recsort_job *const job = &r->job;
-  r->whole = *program;
-  if ((uint64_t)job->count >> MOST_COUNT_BITS)
-    return refuse(r->error, "there are too many records for a device");
-  if (!records_encodable(&r->whole))
-    return refuse(r->error, "on a device, keys have at most 128 bits and 16 parts");
-  if (job->head >= job->count) job->head = 0;
-  if (job->parts == RECSORT_SEGMENTS)
-    r->segments =
-        (device_segments){job->offsets, job->part_count, job->offset_bits, job->longest_part};
-  if (job->device_count) r->segments = (device_segments){NULL, 1, 64, 0};
+  const recsort_job *const job = &r->job;
   const uint32_t first = job->first_bit, all = r->whole.key_bits,
                  bits = job->bits ? job->bits : all - first;
   r->part = r->whole;
@@ -117,7 +107,30 @@ static recsort_status read_job(resident *r, uint32_t algorithm, const recsort_ke
                                  .key_width = gpu_pair_width(bits + above),
                                  .index_bits = gpu_index_bits(job->count),
                                  .threads = 1};
+  r->pairs = gpu_plan_resident(r->self, &r->sort, job->stream);
+  r->are_few = resident_pairs_are_few(r);
   return RECSORT_OK;
+}
+
+static recsort_status read_job(resident *r, uint32_t algorithm, const recsort_key_program *program,
+                               const recsort_job *jobs)
+{
+  r->job = gpu_read_job(jobs, 0);
+  recsort_job *const job = &r->job;
+  r->whole = *program;
+  if ((uint64_t)job->count >> MOST_COUNT_BITS)
+    return refuse(r->error, "there are too many records for a device");
+  if (!records_encodable(&r->whole))
+    return refuse(r->error, "on a device, keys have at most 128 bits and 16 parts");
+  if (job->head >= job->count) job->head = 0;
+  if (job->parts == RECSORT_SEGMENTS)
+    r->segments =
+        (device_segments){job->offsets, job->part_count, job->offset_bits, job->longest_part};
+  const recsort_status status = plan_sort(r, algorithm);
+  if (status || !job->device_count || (r->are_few && r->sort.key_bits < MOST_KEY_BITS))
+    return status;
+  r->segments = (device_segments){NULL, 1, 64, 0};
+  return plan_sort(r, algorithm);
 }
 
 static recsort_status plan(const void *instance, uint32_t algorithm,
@@ -153,7 +166,6 @@ static recsort_status place(resident *r)
 {
   const recsort_job *const job = &r->job;
   if (job->count == 0) return RECSORT_OK;
-  r->pairs = gpu_plan_resident(r->self, &r->sort, job->stream);
   divide_workspace(r);
   const recsort_status status = gpu_check_workspace(job, r->bytes, r->error);
   if (status) return status;
@@ -165,8 +177,7 @@ static recsort_status place(resident *r)
   r->room.behind = r->memory + r->room_at;
   r->buffers = device_divide(&r->pairs.job, r->memory, r->pairs.extra_bytes);
   r->unchanged.found = &r->facts->unchanged;
-  r->pairs.disorder =
-      job->status && job->count >= r->self->device->verify_least ? &r->facts->disorder : NULL;
+  r->pairs.disorder = resident_is_checked(r) ? &r->facts->disorder : NULL;
   r->finds = job->status && may_find(r);
   return RECSORT_OK;
 }
@@ -185,7 +196,7 @@ static device_status begin(resident *r)
   device_status status = 0;
   if (r->finds || r->segments.count)
     status = runtime_start_clear(job->stream, r->facts, sizeof *r->facts);
-  if (!status && job->device_count)
+  if (!status && job->device_count && r->segments.count)
     status = runtime_start_across(job->stream, &r->facts->offsets[1], job->device_count,
                                   sizeof(uint64_t));
   return !status && r->encodes ? start_keys(r) : status;
@@ -197,7 +208,7 @@ static device_status sort(resident *r)
 {
   if (!r->is_numbers) return resident_sort_records(r);
   if (r->carries) return resident_carry(r);
-  if (resident_pairs_are_few(r)) return resident_sort_few(r);
+  if (r->are_few) return resident_sort_few(r);
   const device_status status = resident_sort_pairs(r);
   return status ? status : resident_move(r);
 }

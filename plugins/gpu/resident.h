@@ -52,13 +52,14 @@ typedef struct resident {
   const void *records; /* keys are made of these; NULL: of the columns of `part` */
   device_segments segments;
   bool is_numbers;
+  bool are_few; /* numbers that resident_sort_few sorts */
   device_pairs numbers;
   uint64_t value; /* number of the array that is their values */
   bool carries;   /* numbers and values are sorted together */
   resident_room room;
   uint32_t *differ; /* NULL: nothing looks */
 
-  /* The sort, once it has been started. */
+  /* The sort. What follows is of one that has been started. */
   gpu_pairs pairs;
   device_buffers buffers;
   unsigned side; /* that has the sorted pairs */
@@ -70,6 +71,12 @@ typedef struct resident {
   device_move move;   /* what it moves, */
   uint64_t moved;     /* of the array of that number */
 } resident;
+
+/* True if it is checked that the result is in order. */
+static inline bool resident_is_checked(const resident *r)
+{
+  return r->job.status && r->job.count >= r->self->device->verify_least;
+}
 
 /* ---- What moves (resident_moves.c) ---- */
 
@@ -122,7 +129,7 @@ void resident_plan_pairs(resident *r);
 /* The bytes of copies that do not fit in what the sort leaves. */
 uint64_t resident_room_bytes(const resident *r);
 
-/* True if the pairs are so few that resident_sort_few may do the whole. */
+/* True if the pairs of r->pairs are so few that resident_sort_few may do the whole. */
 bool resident_pairs_are_few(const resident *r);
 device_status resident_sort_few(const resident *r);
 

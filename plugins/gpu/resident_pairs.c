@@ -73,6 +73,7 @@ void resident_plan_pairs(resident *r)
   const recsort_array keys = resident_array(r, RESIDENT_SORTED);
   r->is_numbers = !job->columns && !r->segments.count && !job->head && is_one_number(whole) &&
                   is_aligned(&keys, whole->record_size);
+  r->numbers = (device_pairs){0};
   if (!r->is_numbers) return;
   r->numbers = (device_pairs){.stream = job->stream,
                               .count = job->count,
@@ -82,7 +83,8 @@ void resident_plan_pairs(resident *r)
                               .first_bit = job->first_bit,
                               .bits = job->bits ? job->bits : whole->key_bits - job->first_bit,
                               .keys_in = job->records,
-                              .keys_out = job->sorted};
+                              .keys_out = job->sorted,
+                              .device_count = job->device_count};
   const uint64_t values = find_values(r);
   if (job->permutation && values == RESIDENT_NONE) {
     r->numbers.value_width = job->index_bits;
@@ -250,7 +252,7 @@ device_status resident_finish_pairs(resident *r, void *stream)
 bool resident_pairs_are_few(const resident *r)
 {
   const device_algorithm *const algorithm = r->pairs.algorithm;
-  return r->pairs.job.key_width == r->numbers.key_width && !r->pairs.disorder &&
+  return r->is_numbers && r->sort.key_width == r->numbers.key_width && !resident_is_checked(r) &&
          algorithm->skills && algorithm->skills(&r->pairs.job).few && resident_moves_pairs_only(r);
 }
 

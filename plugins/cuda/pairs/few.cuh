@@ -28,21 +28,8 @@ template <class Key> struct few_args {
   static constexpr uint32_t max_threads = SAMPLE_RANK_BLOCK;
   device_pairs job;
   few_runs<Key> runs;
-  uint64_t written; /* so many of the order */
+  uint64_t written; /* so many of the result */
 };
-
-/* Loads the codes of the block's run to shared memory. */
-template <class Key>
-DEVICE_INLINE void load_codes(const device_pairs &job, const sample::run_share *share,
-                              sample::key_group<Key> *groups)
-{
-  const Key *const keys = (const Key *)job.keys_in + share->begin;
-  const Key mask = compared_mask<Key>(job);
-  DEVICE_UNROLL_BY_4
-  for (uint32_t i = threadIdx.x; i < share->count; i += blockDim.x)
-    sample::put_group(groups, i, (Key)((code_of(job, keys[i]) & mask) >> job.first_bit));
-  sample::fill_groups(groups, share->count);
-}
 
 template <class Key, class Values>
 DEVICE_INLINE void write_pair(const few_args<Key> &args, uint64_t place, Key key,
@@ -51,6 +38,13 @@ DEVICE_INLINE void write_pair(const few_args<Key> &args, uint64_t place, Key key
   if (place >= args.written) return;
   if (args.job.keys_out) ((Key *)args.job.keys_out)[place] = key;
   if (args.job.values_out) Values::put(args.job, args.job.values_out, place, value);
+}
+
+/* The pairs that are sorted are the first ones; each of the others stays at its place. */
+template <class Key> DEVICE_INLINE uint32_t sorted_count(const few_args<Key> &args)
+{
+  const uint32_t all = args.runs.codes.count;
+  return args.job.device_count ? (uint32_t)plan_min(*args.job.device_count, all) : all;
 }
 
 /* Reads keys and values. Writes the pairs to their places, if one run has all; or sorted runs, with
@@ -65,21 +59,28 @@ __global__ void __launch_bounds__(SAMPLE_RANK_BLOCK)
   device_await_before();
   const device_pairs &job = args.job;
   auto *const groups = (sample::key_group<Key> *)device_shared_memory();
-  const sample::run_share share = sample::run_share_of(args.runs.codes.count, args.runs.codes.bits);
+  const uint32_t sorted = sorted_count(args);
+  sample::run_share share = sample::run_share_of(args.runs.codes.count, args.runs.codes.bits);
   const bool mine = sample::run_share_has(&share);
   const uint32_t from = share.begin + share.first + threadIdx.x % WARP_SIZE;
   const Key key = mine ? ((const Key *)job.keys_in)[from] : 0;
   held_value<Values> value{};
   if (mine && job.values_out) value = Values::get(job, job.values_in, from);
-  load_codes(job, &share, groups);
+  share.count = (uint32_t)plan_min(share.count, sorted - plan_min(sorted, share.begin));
+  const Key mask = compared_mask<Key>(job);
+  sample::load_coded(&share, job.keys_in, sizeof(Key), groups, [&](Key like) {
+    return (code_of(job, like) & mask) >> job.first_bit;
+  });
   __syncthreads();
   const sample::ranked_key<Key> ranked = sample::rank_in_run(groups, &share);
   if (!mine) return;
+  const bool stays = from >= sorted;
   if constexpr (direct) {
-    write_pair<Key, Values>(args, ranked.rank, key, value);
+    write_pair<Key, Values>(args, stays ? from : ranked.rank, key, value);
   } else {
-    const uint32_t place = sample::place_in_run(&args.runs.codes, &share, ranked);
-    args.runs.codes.keys[place] = ranked.key;
+    const uint32_t place =
+        stays ? from : sample::place_in_run(&args.runs.codes, &share, ranked);
+    args.runs.codes.keys[place] = stays ? code_of(job, key) : ranked.key;
     if (args.runs.keys) args.runs.keys[place] = key;
     if (job.values_out) Values::put(job, args.runs.values, place, value);
   }
@@ -95,6 +96,7 @@ __global__ void __launch_bounds__(SAMPLE_RANK_BLOCK)
 {
   device_await_before();
   const few_runs<Key> &runs = args.runs;
+  const uint32_t sorted = sorted_count(args);
   const uint32_t i = blockIdx.x * WARP_SIZE + threadIdx.x % WARP_SIZE;
   const bool mine = threadIdx.x < WARP_SIZE && i < runs.codes.count;
   const Key code = runs.codes.keys[plan_min(i, runs.codes.count - 1)];
@@ -102,8 +104,14 @@ __global__ void __launch_bounds__(SAMPLE_RANK_BLOCK)
   held_value<Values> value{};
   if (mine) key = runs.keys ? runs.keys[i] : key_of_code(args.job, code);
   if (mine && args.job.values_out) value = Values::get(args.job, runs.values, i);
-  const uint32_t rank = sample::rank_in_all(&runs.codes, i, code);
-  if (mine) write_pair<Key, Values>(args, rank, key, value);
+  uint32_t place = i;
+  if (blockIdx.x * WARP_SIZE < sorted) {
+    sample::key_runs<Key> codes = runs.codes;
+    codes.count = sorted;
+    const uint32_t rank = sample::rank_in_all(&codes, i, code);
+    if (i < sorted) place = rank;
+  }
+  if (mine) write_pair<Key, Values>(args, place, key, value);
 }
 
 /* ---- Launches ---- */

@@ -24,17 +24,6 @@ DEVICE_INLINE void load_run(const key_of<Pair> *keys, uint32_t count,
   fill_groups(groups, count);
 }
 
-/* The same for keys that are made of words: run `share` of them. */
-template <class Key>
-DEVICE_INLINE void load_words(const device_words *words, const run_share *share,
-                              key_group<Key> *groups)
-{
-  DEVICE_UNROLL_BY_4
-  for (uint32_t i = threadIdx.x; i < share->count; i += blockDim.x)
-    put_group(groups, i, (Key)key_of_word(words, share->begin + i));
-  fill_groups(groups, share->count);
-}
-
 /* Copies the records of the warp's keys, whose places its first lanes hold: half of the lanes copy
  * a record each. By all lanes. */
 DEVICE_INLINE void move_ranked(const record_units *move, const run_share *share, uint32_t place)
@@ -72,8 +61,10 @@ __global__ void __launch_bounds__(SAMPLE_RANK_BLOCK)
   device_await_before();
   auto *const groups = (key_group<key_of<Pair>> *)device_shared_memory();
   const run_share share = run_share_of(args.runs.count, args.runs.bits);
-  if (args.words.data)
-    load_words(&args.words, &share, groups);
+  if (sizeof(key_of<Pair>) == sizeof(uint32_t) && args.words.data)
+    load_coded(&share, args.words.data, args.words.stride, groups, [&](key_of<Pair> word) {
+      return word_code_32(&args.words.code, (uint32_t)word);
+    });
   else
     load_run<Pair>(args.keys + share.begin, share.count, groups);
   __syncthreads();
