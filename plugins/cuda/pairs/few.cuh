@@ -24,9 +24,44 @@ template <class Key> struct few_runs {
   void *values; /* of the job's values */
 };
 
+/* Makes the codes of keys: code_of() in a fifth of the instructions, which a short kernel has to
+ * load. */
+template <class Key> struct key_coder {
+  Key negative; /* a key with this bit ... */
+  Key if_set;   /* ... is XORed with this mask, */
+  Key if_clear; /* another one with this one */
+  Key special;  /* the bits of a float without its sign; 0: no key is special */
+  Key nan_code;
+
+  DEVICE_MEMBER Key operator()(Key key) const
+  {
+    if constexpr (sizeof(Key) <= sizeof(uint64_t)) {
+      const Key magnitude = key & special;
+      if (magnitude > (Key)infinity_of<Key>) return nan_code;
+      if (special && magnitude == 0) key = 0;
+    }
+    return key ^ (key & negative ? if_set : if_clear);
+  }
+};
+
+template <class Key> static key_coder<Key> key_coder_of(const device_pairs *job)
+{
+  const Key all = all_of<Key>, sign = sign_of<Key>,
+            flip = job->flags & RECSORT_KEY_DESCENDING ? all : (Key)0;
+  key_coder<Key> coder = {};
+  coder.if_set = coder.if_clear = job->kind == RECSORT_KEY_UNSIGNED ? flip : flip ^ sign;
+  if (job->kind != RECSORT_KEY_FLOAT) return coder;
+  coder.negative = sign;
+  coder.if_set = (Key)~flip;
+  coder.special = job->flags & RECSORT_KEY_NAN_TOTAL ? (Key)0 : all ^ sign;
+  coder.nan_code = job->flags & RECSORT_KEY_NAN_FIRST ? (Key)0 : all;
+  return coder;
+}
+
 template <class Key> struct few_args {
   static constexpr uint32_t max_threads = SAMPLE_RANK_BLOCK;
   device_pairs job;
+  key_coder<Key> coder;
   few_runs<Key> runs;
   uint64_t written; /* so many of the result */
 };
@@ -68,8 +103,8 @@ __global__ void __launch_bounds__(SAMPLE_RANK_BLOCK)
   if (mine && job.values_out) value = Values::get(job, job.values_in, from);
   share.count = (uint32_t)plan_min(share.count, sorted - plan_min(sorted, share.begin));
   const Key mask = compared_mask<Key>(job);
-  sample::load_coded(&share, job.keys_in, sizeof(Key), groups, [&](Key like) {
-    return (code_of(job, like) & mask) >> job.first_bit;
+  sample::load_coded(&share, job.keys_in, sizeof(Key), groups, [&](Key other) {
+    return (Key)((args.coder(other) & mask) >> job.first_bit);
   });
   __syncthreads();
   const sample::ranked_key<Key> ranked = sample::rank_in_run(groups, &share);
@@ -80,7 +115,7 @@ __global__ void __launch_bounds__(SAMPLE_RANK_BLOCK)
   } else {
     const uint32_t place =
         stays ? from : sample::place_in_run(&args.runs.codes, &share, ranked);
-    args.runs.codes.keys[place] = stays ? code_of(job, key) : ranked.key;
+    args.runs.codes.keys[place] = stays ? args.coder(key) : ranked.key;
     if (args.runs.keys) args.runs.keys[place] = key;
     if (job.values_out) Values::put(job, args.runs.values, place, value);
   }
@@ -105,7 +140,7 @@ __global__ void __launch_bounds__(SAMPLE_RANK_BLOCK)
   if (mine) key = runs.keys ? runs.keys[i] : key_of_code(args.job, code);
   if (mine && args.job.values_out) value = Values::get(args.job, runs.values, i);
   uint32_t place = i;
-  if (blockIdx.x * WARP_SIZE < sorted) {
+  if (sample::are_several(&runs.codes) && blockIdx.x * WARP_SIZE < sorted) {
     sample::key_runs<Key> codes = runs.codes;
     codes.count = sorted;
     const uint32_t rank = sample::rank_in_all(&codes, i, code);
@@ -117,7 +152,8 @@ __global__ void __launch_bounds__(SAMPLE_RANK_BLOCK)
 /* ---- Launches ---- */
 
 /* Takes the runs' arrays from the `bytes` behind `at`; NULL: only adds them up. `value_bytes` is 0
- * if there are no values. */
+ * if there are no values. If a value has at most 8 bytes, the arrays fit in the device_buffers of
+ * the job: the fences, which are last, in `extra`. */
 template <class Key>
 static few_runs<Key> divide_few(const device_job *job, bool reads_keys, uint64_t value_bytes,
                                 char *at, uint64_t *bytes)
@@ -133,9 +169,9 @@ static few_runs<Key> divide_few(const device_job *job, bool reads_keys, uint64_t
   runs.codes.count = (uint32_t)job->count;
   runs.codes.bits = how.run_bits;
   runs.codes.keys = (Key *)take(job->count * sizeof(Key));
-  runs.codes.fences = (Key *)take(sample_fences(&how, job->count) * sizeof(Key));
   if (reads_keys) runs.keys = (Key *)take(job->count * sizeof(Key));
   if (value_bytes) runs.values = take(job->count * value_bytes);
+  runs.codes.fences = (Key *)take(sample_fences(&how, job->count) * sizeof(Key));
   return runs;
 }
 
@@ -153,7 +189,7 @@ static device_status start_few(const device_job *job, const device_pairs *pairs,
                                const few_runs<Key> &runs, uint64_t written)
 {
   const sample_ranking how = sample_ranking_of(job, job->count);
-  const few_args<Key> args = {*pairs, runs, written};
+  const few_args<Key> args = {*pairs, key_coder_of<Key>(pairs), runs, written};
   const uint64_t grid = sample_rank_blocks(&how, job->count),
                  shared = sample::run_bytes<Key>(&how);
   if (how.alone && !are_in_place(pairs))

@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(SAMPLE_RANK_BLOCK)
   const run_share share = run_share_of(args.runs.count, args.runs.bits);
   if (sizeof(key_of<Pair>) == sizeof(uint32_t) && args.words.data)
     load_coded(&share, args.words.data, args.words.stride, groups, [&](key_of<Pair> word) {
-      return word_code_32(&args.words.code, (uint32_t)word);
+      return (key_of<Pair>)word_code_32(&args.words.code, (uint32_t)word);
     });
   else
     load_run<Pair>(args.keys + share.begin, share.count, groups);

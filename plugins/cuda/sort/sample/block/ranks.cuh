@@ -58,27 +58,26 @@ template <class Key> DEVICE_INLINE void fill_groups(key_group<Key> *groups, uint
 }
 
 /* Puts the keys of run `share` in shared memory: those that code() makes of words, which are
- * `stride` bytes apart. A thread loads several words before it looks at one, as each load takes a
- * quarter of a microsecond. By all threads of the block. */
+ * `stride` bytes apart. A thread that has several loads them before it looks at one. By all threads
+ * of the block. */
 template <class Key, class Code>
 DEVICE_INLINE void load_coded(const run_share *share, const void *words, uint64_t stride,
                               key_group<Key> *groups, const Code &code)
 {
-  enum { SOME = 8 };
-  for (uint32_t first = threadIdx.x; first < share->count; first += SOME * blockDim.x) {
-    Key some[SOME] = {};
+  enum { SOME = 4 };
+  const char *const run = (const char *)words + share->begin * stride;
+  const auto word = [&](uint32_t i) { return *(const Key *)(const void *)(run + i * stride); };
+  uint32_t i = threadIdx.x;
+  for (; i + blockDim.x < share->count; i += SOME * blockDim.x) {
+    Key some[SOME];
     DEVICE_UNROLL
-    for (uint32_t s = 0; s < SOME; s++) {
-      const uint32_t i = first + s * blockDim.x;
-      if (i < share->count)
-        some[s] = *(const Key *)(const void *)((const char *)words + (share->begin + i) * stride);
-    }
+    for (uint32_t s = 0; s < SOME; s++)
+      some[s] = word((uint32_t)plan_min(i + s * blockDim.x, share->count - 1));
     DEVICE_UNROLL
-    for (uint32_t s = 0; s < SOME; s++) {
-      const uint32_t i = first + s * blockDim.x;
-      if (i < share->count) put_group(groups, i, (Key)code(some[s]));
-    }
+    for (uint32_t s = 0; s < SOME; s++)
+      if (i + s * blockDim.x < share->count) put_group(groups, i + s * blockDim.x, code(some[s]));
   }
+  if (i < share->count) put_group(groups, i, code(word(i)));
   fill_groups(groups, share->count);
 }
 
