@@ -24,9 +24,9 @@ typedef struct device_pairs {
   uint32_t bits;
   uint32_t value_width; /* 0: no values; 32 or 64; 128 for device_pairs_carry */
   const void *keys_in;
-  void *keys_out;        /* NULL: not wanted */
-  const void *values_in; /* NULL: a value is the position of its key, from 0 */
-  void *values_out;      /* NULL: none */
+  void *keys_out;               /* NULL: not wanted */
+  const void *values_in;        /* NULL: a value is the position of its key, from 0 */
+  void *values_out;             /* NULL: none */
   const uint64_t *device_count; /* of the device, for device_pairs_sort_few: only so many of the
                                  * first pairs are sorted, and others stay. NULL: all */
 } device_pairs;

@@ -15,7 +15,8 @@
  *            Many pairs are checked
  *   move     see resident_moves.c
  *
- * Few pairs, with which nothing else moves, take the place of all that: one kernel or two. The last three are left out if all is in place and the device has found the keys in order. */
+ * The last three are left out if all is in place and the device has found the keys in order. Few
+ * pairs take one kernel or two in place of all steps, if nothing else moves. */
 #include "gpu/resident.h"
 
 /* If only some bits of so many keys are compared, it is worth to look whether the others are the

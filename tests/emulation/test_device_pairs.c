@@ -244,7 +244,8 @@ static void check_few(few *f, bool keys_stay, bool values_stay, uint64_t *random
 {
   const uint32_t key = f->job.key_width / 8, value = f->job.value_width / 8;
   few_place *const places = malloc((f->count + 1) * sizeof *places);
-  unsigned char *const keys = few_array(f->count * key), *const values = few_array(f->count * value);
+  unsigned char *const keys = few_array(f->count * key), *const values =
+                                                             few_array(f->count * value);
   assert_non_null(places);
   few_fill(f, random);
   memcpy(keys, f->keys, f->count * key);
@@ -267,9 +268,9 @@ static void check_few(few *f, bool keys_stay, bool values_stay, uint64_t *random
     const unsigned char *const at = f->job.keys_out;
     assert_memory_equal(at + i * key, keys + places[i].from * key, key);
     if (value)
-      assert_true(load(f->job.values_out, f->job.value_width, i) ==
-                  (f->job.values_in ? load(values, f->job.value_width, places[i].from)
-                                    : places[i].from));
+      assert_true(
+          load(f->job.values_out, f->job.value_width, i) ==
+          (f->job.values_in ? load(values, f->job.value_width, places[i].from) : places[i].from));
   }
   expect_guard(f->keys + f->count * key);
   expect_guard(f->keys_out + f->count * key);
@@ -284,8 +285,8 @@ static void check_few(few *f, bool keys_stay, bool values_stay, uint64_t *random
 /* Sizes around each limit: of a warp, a block, one run, several, the most. */
 static void sorts_few(void **state)
 {
-  static const uint64_t sizes[] = {1,    2,    15,   16,   17,   33,   511,      512, 513, 1024,
-                                   1025, 2047, 2048, 2049, 2560, 2561, FEW_WIDE, FEW};
+  static const uint64_t sizes[] = {1,    2,    15,   16,   17,   33,   511,  512,      513,
+                                   1024, 1025, 2047, 2048, 2049, 2560, 2561, FEW_WIDE, FEW};
   static const uint32_t kinds[] = {RECSORT_KEY_UNSIGNED, RECSORT_KEY_SIGNED, RECSORT_KEY_FLOAT};
   uint64_t random = 3, device_count;
   (void)state;
@@ -302,8 +303,8 @@ static void sorts_few(void **state)
                              .values_in = round / 9 % 2 ? &random : NULL};
       if (random_below(&random, 2)) f.job.flags |= RECSORT_KEY_DESCENDING;
       if (f.job.kind == RECSORT_KEY_FLOAT)
-        f.job.flags |= (uint32_t[]){0, RECSORT_KEY_NAN_FIRST,
-                                    RECSORT_KEY_NAN_TOTAL}[random_below(&random, 3)];
+        f.job.flags |=
+            (uint32_t[]){0, RECSORT_KEY_NAN_FIRST, RECSORT_KEY_NAN_TOTAL}[random_below(&random, 3)];
       if (round % 5 == 0) f.job.bits -= 1 + (uint32_t)random_below(&random, 20);
       f.job.first_bit = (uint32_t)random_below(&random, width - f.job.bits + 1);
       device_count = f.sorted = round % 4 == 3 ? random_below(&random, f.count + 1) : f.count;

@@ -55,6 +55,7 @@ LAW = {
     'plugins/cuda/call': ['cuda/', 'gpu/records.h', PROGRAM],
     'plugins/cuda/head': DEVICE_GROUND + ['cuda/pairs/pairs.cuh', 'cuda/records/offsets.cuh', 'cuda/records/reading.cuh', 'gpu/device_head.h'],
     'plugins/cuda/pairs': DEVICE_GROUND + [KEYS, 'gpu/device_pairs.h'],
+    'plugins/cuda/pairs/few.cuh': ['cuda/sort/sample/block/ranks.cuh'],
     'plugins/cuda/records': DEVICE_GROUND + [JOB, KEYS, HASH, 'gpu/'],
     'plugins/cuda/segments': DEVICE_GROUND + ['cuda/records/offsets.cuh', 'cuda/records/reading.cuh', 'gpu/device_segments.h', 'gpu/records.h'],
     'plugins/cuda/segments/segment_order.cuh': ['cuda/sort/sample/block/'],

@@ -103,9 +103,8 @@ __global__ void __launch_bounds__(SAMPLE_RANK_BLOCK)
   if (mine && job.values_out) value = Values::get(job, job.values_in, from);
   share.count = (uint32_t)plan_min(share.count, sorted - plan_min(sorted, share.begin));
   const Key mask = compared_mask<Key>(job);
-  sample::load_coded(&share, job.keys_in, sizeof(Key), groups, [&](Key other) {
-    return (Key)((args.coder(other) & mask) >> job.first_bit);
-  });
+  sample::load_coded(&share, job.keys_in, sizeof(Key), groups,
+                     [&](Key other) { return (Key)((args.coder(other) & mask) >> job.first_bit); });
   __syncthreads();
   const sample::ranked_key<Key> ranked = sample::rank_in_run(groups, &share);
   if (!mine) return;
@@ -113,8 +112,7 @@ __global__ void __launch_bounds__(SAMPLE_RANK_BLOCK)
   if constexpr (direct) {
     write_pair<Key, Values>(args, stays ? from : ranked.rank, key, value);
   } else {
-    const uint32_t place =
-        stays ? from : sample::place_in_run(&args.runs.codes, &share, ranked);
+    const uint32_t place = stays ? from : sample::place_in_run(&args.runs.codes, &share, ranked);
     args.runs.codes.keys[place] = stays ? args.coder(key) : ranked.key;
     if (args.runs.keys) args.runs.keys[place] = key;
     if (job.values_out) Values::put(job, args.runs.values, place, value);
@@ -190,8 +188,7 @@ static device_status start_few(const device_job *job, const device_pairs *pairs,
 {
   const sample_ranking how = sample_ranking_of(job, job->count);
   const few_args<Key> args = {*pairs, key_coder_of<Key>(pairs), runs, written};
-  const uint64_t grid = sample_rank_blocks(&how, job->count),
-                 shared = sample::run_bytes<Key>(&how);
+  const uint64_t grid = sample_rank_blocks(&how, job->count), shared = sample::run_bytes<Key>(&how);
   if (how.alone && !are_in_place(pairs))
     return device_launch(rank_few<Key, Values, true>, grid, how.block, shared, job->stream, args);
   const device_status status =
