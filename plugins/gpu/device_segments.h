@@ -61,6 +61,20 @@ device_status device_segments_measure(const device_segment_sort *job, const devi
                                       uint32_t memory[DEVICE_MEASURE_WORDS],
                                       device_segment_work *work, void *context);
 
+/* ---- As many records as the device says ---- */
+
+/* Whether the device can find out how many of sort->count records there are, and it is worth it. */
+bool device_count_measurable(const device_job *sort);
+
+/* Has the device read *count, and start the work for the least of some limits that it is within:
+ * `longest` is the limit, sort->count at most. Call it only if it can. */
+device_status device_count_measure(const uint64_t *count, const device_job *sort,
+                                   device_segment_work *work, void *context);
+
+/* Writes each number from `first` to `end` - 1 to its place in `to`: integers of 32 or 64 bits. */
+device_status device_number_rest(void *to, uint32_t bits, uint64_t first, uint64_t end,
+                                 void *stream);
+
 #ifdef __cplusplus
 }
 #endif

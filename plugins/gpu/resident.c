@@ -10,6 +10,9 @@
  *   move      what the sort has not moved (resident_moves.c)
  *   conclude  writes what was found to the job's status, or RECSORT_OK, which is 0
  *
+ * In a captured stream, the device may choose among such jobs of fewer records, if their count is
+ * there.
+ *
  * The workspace: the memory of the pairs, facts, keys of all bits, copies of pairs, a copy. */
 #include "gpu/resident.h"
 
@@ -224,6 +227,64 @@ static device_status start(resident *r)
              : runtime_start_clear(job->stream, job->status, sizeof(uint32_t));
 }
 
+/* ---- As many records as the device says ---- */
+
+/* A job whose count is on the device, for which it chooses among sorts of fewer. */
+typedef struct resident_counted {
+  const resident *all;
+  const recsort_key_program *program;
+  uint32_t algorithm;
+} resident_counted;
+
+static bool is_measurable(const resident *r)
+{
+  return r->job.device_count && !r->are_few && !r->job.keys_out &&
+         device_count_measurable(&r->pairs.job);
+}
+
+/* What is behind the first `most` records stays where it is. */
+static device_status start_rest(const resident *r, uint64_t most, void *stream)
+{
+  const recsort_job *const job = &r->job;
+  device_status status = 0;
+  if (most == job->count) return 0;
+  if (job->permutation)
+    status = device_number_rest(job->permutation, job->index_bits, most, job->count, stream);
+  for (uint64_t a = 0; a < resident_arrays(r) && !status; a++) {
+    const recsort_array array = resident_array(r, a);
+    const uint64_t size = array.element_size;
+    if (array.to && !resident_in_place(&array))
+      status =
+          runtime_start_across(stream, (char *)array.to + most * size,
+                               (const char *)array.from + most * size, (job->count - most) * size);
+  }
+  return status;
+}
+
+/* Starts a branch: a job of fewer records, for which the workspace is large enough. */
+static device_status start_at_most(void *context, uint64_t most, const device_job *inner)
+{
+  const resident_counted *const counted = context;
+  resident own = {.self = counted->all->self, .error = counted->all->error};
+  recsort_job job = counted->all->job;
+  job.count = (size_t)most;
+  job.stream = inner->stream;
+  recsort_status refused = read_job(&own, counted->algorithm, counted->program, &job);
+  if (!refused) refused = place(&own);
+  if (refused) return refused;
+  own.pairs.job.branches[0] = NULL;
+  own.finds = job.status != NULL; /* so that a kernel sets it */
+  const device_status status = start_rest(counted->all, most, job.stream);
+  return status ? status : start(&own);
+}
+
+static device_status start_counted(const resident *r, uint32_t algorithm,
+                                   const recsort_key_program *program)
+{
+  resident_counted counted = {r, program, algorithm};
+  return device_count_measure(r->job.device_count, &r->pairs.job, start_at_most, &counted);
+}
+
 static recsort_status run(void *instance, uint32_t algorithm, const recsort_key_program *program,
                           const recsort_job *jobs, size_t job_count, recsort_error *error)
 {
@@ -234,7 +295,9 @@ static recsort_status run(void *instance, uint32_t algorithm, const recsort_key_
   if (!status) status = place(&r);
   if (!status) status = runtime_enter(self->device, error);
   if (status) return status;
-  status = runtime_judge(start(&r), "the start of a job", error);
+  const device_status started =
+      is_measurable(&r) ? start_counted(&r, algorithm, program) : start(&r);
+  status = runtime_judge(started, "the start of a job", error);
   runtime_leave(self->device);
   return status;
 }

@@ -1213,7 +1213,7 @@ static void wrong_calls_are_refused(void **state)
 /* Only the first records, as many as the device says, are sorted. */
 static void counts_are_read_by_the_device(void **state)
 {
-  static const size_t counts_there[] = {0, 1, 700, 1999, 2000};
+  static const size_t counts_there[] = {0, 1, 99, 100, 101, 125, 126, 499, 501, 700, 1999, 2000};
   enum { COUNT = 2000 };
   uint64_t random = 31, *const there = make(sizeof *there);
   uint64_t *const expected = malloc(COUNT * sizeof *expected);
@@ -1225,7 +1225,9 @@ static void counts_are_read_by_the_device(void **state)
       const uint64_t count = counts_there[c];
       const uint64_t offsets[] = {0, count};
       both records = make_both(COUNT, kinds[kind].size, 0, &random),
+           other = make_both(COUNT, kinds[kind].size, 0, &random),
            order = make_both(COUNT, 4, 0, &random);
+      both *const sorted = c % 2 ? &other : &records;
       fill(kind, records.host, COUNT, &random);
       put(records.device, records.host, records.size);
       put(there, &count, sizeof count);
@@ -1233,11 +1235,12 @@ static void counts_are_read_by_the_device(void **state)
       enqueue(sorter, (recsort_job){.count = COUNT,
                                     .device_count = there,
                                     .records = records.device,
-                                    .sorted = records.device,
-                                    .permutation = order.device});
-      expect_moved(&records, records.host, expected);
-      expect_permutation(&order, expected);
+                                    .sorted = sorted->device,
+                                    .permutation = c % 3 ? order.device : NULL});
+      expect_moved(sorted, records.host, expected);
+      if (c % 3) expect_permutation(&order, expected);
       drop_both(&records, 0);
+      drop_both(&other, 0);
       drop_both(&order, 0);
     }
     recsort_sorter_destroy(sorter);
