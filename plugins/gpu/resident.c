@@ -111,7 +111,7 @@ static recsort_status plan_sort(resident *r, uint32_t algorithm)
                                  .index_bits = gpu_index_bits(job->count),
                                  .threads = 1};
   r->pairs = gpu_plan_resident(r->self, &r->sort, job->stream);
-  r->are_few = resident_pairs_are_few(r);
+  r->are_few = resident_pairs_are_few(r) && resident_moves_pairs_only(r);
   return RECSORT_OK;
 }
 

@@ -129,7 +129,8 @@ void resident_plan_pairs(resident *r);
 /* The bytes of copies that do not fit in what the sort leaves. */
 uint64_t resident_room_bytes(const resident *r);
 
-/* True if the pairs of r->pairs are so few that resident_sort_few may do the whole. */
+/* True if the pairs of r->pairs are so few that resident_sort_few may do the whole, if nothing else
+ * moves. */
 bool resident_pairs_are_few(const resident *r);
 device_status resident_sort_few(const resident *r);
 

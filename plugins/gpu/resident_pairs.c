@@ -254,7 +254,7 @@ bool resident_pairs_are_few(const resident *r)
 {
   const device_algorithm *const algorithm = r->pairs.algorithm;
   return r->is_numbers && r->sort.key_width == r->numbers.key_width && !resident_is_checked(r) &&
-         algorithm->skills && algorithm->skills(&r->pairs.job).few && resident_moves_pairs_only(r);
+         algorithm->skills && algorithm->skills(&r->pairs.job).few;
 }
 
 device_status resident_sort_few(const resident *r)
