@@ -181,7 +181,7 @@ template <class Key, class Value> void check(const char *what, contents how, uin
 
 template <class Key, class Value> void check_all(const char *what)
 {
-  enum { ROUNDS = 4, FEWEST = 300, MOST = 12000 };
+  enum { ROUNDS = 2, FEWEST = 300, MOST = 12000 };
   for (unsigned round = 0; round < ROUNDS; round++)
     for (int how = 0; how < CONTENTS; how++)
       check<Key, Value>(what, (contents)how,

@@ -31,7 +31,8 @@ template <class Key, class Pair> struct many_merged : merge::pair_sort<Key, Pair
 };
 
 /* The sort of many pairs with the key and index of `Pair`, a wide one. They are packed if they fit;
- * if that is not known before, `form` is EITHER. Very many are not: their indices move as values do.
+ * if that is not known before, `form` is EITHER. Very many are not: their indices move as values
+ * do.
  */
 template <class Pair, pair_form form = form_of<Pair>>
 static chosen_sort choose_many(const device_job *job)
@@ -43,9 +44,10 @@ static chosen_sort choose_many(const device_job *job)
     if (carried_sort<Pair>::suits(job)) return chosen_sort_of<carried_sort<Pair>>();
     return chosen_sort_of<many_merged<key_of<Pair>, many>>();
   });
-/* The sort of many pairs with the key and index of `Pair`, a wide one. They are packed if they fit;
- * if that is not known before, `form` is EITHER. Very many are not: their indices move as values do.
- */
+  /* The sort of many pairs with the key and index of `Pair`, a wide one. They are packed if they
+   * fit; if that is not known before, `form` is EITHER. Very many are not: their indices move as
+   * values do.
+   */
 }
 
 /* The sort of any number of pairs. Few are never packed. */
