@@ -72,16 +72,22 @@ static void divide(resident *r, uint64_t pair_bytes)
   r->bytes = r->copy_at + (copies ? copy_bytes(r) : 0);
 }
 
-/* Divides the workspace for the faster of two ways to sort numbers, or for the other one if that
- * has no room, as the workspace may be for another number of them. */
+static void divide_for(resident *r, bool carries, uint64_t carry_bytes)
+{
+  r->carries = carries;
+  divide(r, carries ? carry_bytes : r->pairs.bytes);
+}
+
+/* Divides the workspace for the faster of two ways to sort numbers; or for the other one if only
+ * that has room, as the workspace may be for another number of them. */
 static void divide_workspace(resident *r)
 {
-  const uint64_t carry = resident_carry_bytes(r);
-  r->carries = carry && resident_carry_is_fast(r);
-  divide(r, r->carries ? carry : r->pairs.bytes);
-  if (!carry || r->bytes <= r->job.workspace_size) return;
-  r->carries = !r->carries;
-  divide(r, r->carries ? carry : r->pairs.bytes);
+  const uint64_t bytes = resident_carry_bytes(r), room = r->job.workspace_size;
+  const bool fast = bytes && resident_carry_is_fast(r);
+  divide_for(r, fast, bytes);
+  if (!bytes || r->bytes <= room) return;
+  divide_for(r, !fast, bytes);
+  if (r->bytes > room) divide_for(r, fast, bytes);
 }
 
 /* Plans what is sorted, with its segments. */
