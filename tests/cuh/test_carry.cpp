@@ -110,7 +110,8 @@ carry_plan some_plan(uint64_t count)
 {
   carry_plan plan = {};
   plan.count = count;
-  plan.tile = CARRY_BLOCK * (uint32_t)(1 + random_below(&state, CARRY_SPLIT_ITEMS));
+  plan.tiles[0] = CARRY_BLOCK * (uint32_t)(1 + random_below(&state, CARRY_FIRST_ITEMS));
+  plan.tiles[1] = CARRY_BLOCK * (uint32_t)(1 + random_below(&state, CARRY_SECOND_ITEMS));
   plan.most =
       CARRY_SORT_BLOCK * (uint32_t)(1 + random_below(&state, CARRY_MOST / CARRY_SORT_BLOCK));
   plan.samples = CARRY_MOST;
@@ -173,9 +174,9 @@ template <class Key, class Value> void check(const char *what, contents how, uin
   }
   checks++;
   if (right) return;
-  std::printf("%s, contents %d, %llu elements: tile %u, most %u, levels %u, buckets %u %u\n", what,
-              how, (unsigned long long)count, plan.tile, plan.most, plan.levels, plan.buckets[0],
-              plan.buckets[1]);
+  std::printf("%s, contents %d, %llu elements: tiles %u %u, most %u, levels %u, buckets %u %u\n",
+              what, how, (unsigned long long)count, plan.tiles[0], plan.tiles[1], plan.most,
+              plan.levels, plan.buckets[0], plan.buckets[1]);
   std::exit(1);
 }
 
@@ -199,8 +200,8 @@ void check_plans()
           checks++;
           if (!carry_plan_of(&plan, count, shared, code + value, code)) continue;
           const uint64_t parts = carry_most_parts(&plan);
-          if (plan.tile % CARRY_BLOCK == 0 && plan.tile >= CARRY_BLOCK &&
-              plan.most % CARRY_SORT_BLOCK == 0 && plan.tile <= UINT16_MAX &&
+          if (plan.tiles[0] % CARRY_BLOCK == 0 && plan.tiles[1] % CARRY_BLOCK == 0 &&
+              plan.most % CARRY_SORT_BLOCK == 0 && plan.tiles[0] <= UINT16_MAX &&
               plan.buckets[0] % 2 == 0 && plan.joined <= plan.most && plan.joined > 0 &&
               parts > count / plan.most &&
               plan.most * (code + value) + carry_sort_bytes(plan.most, code) < shared)

@@ -39,9 +39,12 @@ static memory_of<Key, Value> divide(const carry_plan &plan, Space *from)
     memory.elements.values = (Value *)from->take(plan.count * sizeof(Value));
   for (uint32_t level = 0; level < plan.levels; level++) {
     const uint64_t sections = level ? plan.buckets[0] : 1, buckets = plan.buckets[level];
-    const uint64_t starts = carry_most_tiles(&plan, level) * buckets;
-    memory.tiles[level] = {(uint16_t *)from->take(starts * sizeof(uint16_t)), plan.tile,
-                           (uint32_t)buckets};
+    const uint64_t starts = carry_most_tiles(&plan, level) * buckets * sizeof(uint16_t);
+    const uint64_t befores =
+        level ? plan.buckets[0] * carry_most_tiles(&plan, 0) * sizeof(uint32_t) : 0;
+    void *const both = from->take(plan_max(starts, befores)); /* these are read before */
+    if (level) memory.befores = (uint32_t *)both;
+    memory.tiles[level] = {(uint16_t *)both, plan.tiles[level], (uint32_t)buckets};
     memory.sets[level] = {(Key *)from->take(sections * buckets * sizeof(Key)),
                           (uint32_t *)from->take(sections * CARRY_TABLE_WORDS * sizeof(uint32_t)),
                           (uint32_t)buckets};
@@ -49,8 +52,6 @@ static memory_of<Key, Value> divide(const carry_plan &plan, Space *from)
   if (plan.levels > 1) {
     memory.sections = (section *)from->take(plan.buckets[0] * sizeof(section));
     memory.begins = (tile_begin *)from->take(carry_most_tiles(&plan, 1) * sizeof(tile_begin));
-    memory.befores =
-        (uint32_t *)from->take(plan.buckets[0] * carry_tiles(&plan) * sizeof(uint32_t));
     memory.totals = (uint32_t *)from->take((plan.buckets[0] + 1) * sizeof(uint32_t));
     memory.tile_count = memory.totals + plan.buckets[0];
   }
@@ -113,8 +114,9 @@ static device_status start_split(const sort_state<Key, Value> &sort,
                                        memory.tiles[level],
                                        to};
   return device_launch(split<Key, Value, first>, carry_most_tiles(&plan, level), CARRY_BLOCK,
-                       plan.tile * element_bytes<Key, Value> +
-                           carry_split_bytes(&plan, plan.buckets[level], sizeof(Key)) + 16,
+                       plan.tiles[level] * element_bytes<Key, Value> +
+                           carry_split_bytes(plan.tiles[level], plan.buckets[level], sizeof(Key)) +
+                           16,
                        sort.stream, args);
 }
 
@@ -124,8 +126,9 @@ static device_status start_sections(const sort_state<Key, Value> &sort)
   const carry_plan &plan = *sort.plan;
   const memory_of<Key, Value> &memory = sort.memory;
   const sections_args<Key> args = {
-      memory.tiles[0], (uint32_t)plan.count, memory.sets[0].splitters, memory.totals,
-      memory.sections, memory.begins,        memory.tile_count,        memory.befores};
+      memory.tiles[0], plan.tiles[1],   (uint32_t)plan.count, memory.sets[0].splitters,
+      memory.totals,   memory.sections, memory.begins,        memory.tile_count,
+      memory.befores};
   const device_status status =
       device_launch(count_sections<Key>, plan.buckets[0], CARRY_BLOCK, 0, sort.stream, args);
   return status ? status

@@ -20,9 +20,10 @@ enum {
   CARRY_CHOOSE_BLOCK = 2 * CARRY_THREADS, /* of one that chooses splitters */
   CARRY_MOST = 16 * CARRY_THREADS,        /* the most elements that a block sorts */
   CARRY_BINS = CARRY_MOST / 4 * 3,        /* of such a block */
-  CARRY_SPLIT_ITEMS = 16,                 /* the most elements of a thread that splits a tile */
-  CARRY_MOST_BUCKETS = 512,               /* of a section; at most two for each thread */
-  CARRY_SAMPLES = 8,                      /* the fewest of each bucket */
+  CARRY_FIRST_ITEMS = 16, /* the most elements of a thread that splits a tile of the first level */
+  CARRY_SECOND_ITEMS = 9, /* of the second: more blocks of a multiprocessor have less */
+  CARRY_MOST_BUCKETS = 512,           /* of a section; at most two for each thread */
+  CARRY_SAMPLES = 8,                  /* the fewest of each bucket */
   CARRY_CELLS = 64,                   /* equal parts of the splitters' range in a lookup table */
   CARRY_ENTRIES = 4096 + CARRY_CELLS, /* the most of these: 8 for each bucket, and one more */
   CARRY_MAX_LEVELS = 2
@@ -30,24 +31,24 @@ enum {
 
 typedef struct carry_plan {
   uint64_t count;
-  uint32_t tile;    /* elements that a block splits: a multiple of its threads */
   uint32_t most;    /* elements that a block sorts: likewise */
   uint32_t joined;  /* buckets are sorted together as long as their first `joined` elements reach */
   uint32_t samples; /* the most of a section */
   uint32_t levels;
   uint32_t buckets[CARRY_MAX_LEVELS]; /* of a section; a multiple of 2 */
+  uint32_t tiles[CARRY_MAX_LEVELS];   /* elements that a block splits: a multiple of its threads */
 } carry_plan;
 
 /* A lookup table: a word for each cell, two more, and entries of 16 bits; see lookup.cuh. */
 enum { CARRY_TABLE_WORDS = CARRY_CELLS + 2 + CARRY_ENTRIES / 2 };
 
 /* Bytes of shared memory behind elements: for what a block that splits a tile has there besides. */
-static inline uint64_t carry_split_bytes(const carry_plan *plan, uint32_t buckets, uint32_t code)
+static inline uint64_t carry_split_bytes(uint32_t tile, uint32_t buckets, uint32_t code)
 {
-  const uint64_t order = (plan->tile + 8) * sizeof(uint16_t);
+  const uint64_t order = (tile + 8) * sizeof(uint16_t);
   const uint64_t counts = CARRY_BLOCK / WARP_SIZE * buckets * sizeof(uint16_t);
-  const uint64_t runs = (plan->tile + CARRY_BLOCK) * sizeof(uint32_t);
-  const uint64_t heads = plan->tile / WARP_SIZE * (sizeof(uint32_t) + sizeof(uint16_t));
+  const uint64_t runs = (tile + CARRY_BLOCK) * sizeof(uint32_t);
+  const uint64_t heads = tile / WARP_SIZE * (sizeof(uint32_t) + sizeof(uint16_t));
   return plan_max(order + counts, runs) + heads + 16 + buckets * code +
          CARRY_TABLE_WORDS * sizeof(uint32_t);
 }
@@ -61,15 +62,10 @@ static inline uint64_t carry_sort_bytes(uint32_t most, uint32_t code)
          (2 * CELLS + 2) * sizeof(uint32_t);
 }
 
-static inline uint64_t carry_tiles(const carry_plan *plan)
-{
-  return plan_blocks(plan->count, plan->tile);
-}
-
 /* The most tiles of all sections together on a level. */
 static inline uint64_t carry_most_tiles(const carry_plan *plan, uint32_t level)
 {
-  return carry_tiles(plan) + (level ? plan->buckets[0] : 0);
+  return plan_blocks(plan->count, plan->tiles[level]) + (level ? plan->buckets[0] : 0);
 }
 
 /* The sections of the last level. */
@@ -99,27 +95,38 @@ static inline uint64_t carry_most_parts(const carry_plan *plan)
   return carry_usual_parts(plan) + 3 * (plan->count / plan->most) + 1;
 }
 
+/* The most of `items` elements for each thread with which a block that splits has room. */
+static inline uint32_t carry_tile_of(uint64_t room, uint32_t items, uint32_t element, uint32_t code,
+                                     uint32_t buckets)
+{
+  uint32_t tile = CARRY_BLOCK * items;
+  while (tile > 0 && tile * element + carry_split_bytes(tile, buckets, code) > room)
+    tile -= CARRY_BLOCK;
+  return tile;
+}
+
 /* Sizes that suit `shared` bytes of shared memory for each block, of a multiprocessor that has as
  * much for all of its blocks; false if there is too little. */
 static inline bool carry_set_sizes(carry_plan *plan, uint64_t shared, uint32_t element,
-                                   uint32_t code, uint32_t buckets)
+                                   uint32_t code)
 {
-  enum { LARGE = 200 << 10, TWO_BLOCKS = 113 << 10, STATIC = 1 << 10 };
-  const uint64_t room = (shared >= LARGE ? (uint64_t)TWO_BLOCKS : shared) - STATIC;
-  plan->tile = CARRY_BLOCK * CARRY_SPLIT_ITEMS;
-  while (plan->tile > CARRY_BLOCK &&
-         plan->tile * element + carry_split_bytes(plan, buckets, code) > room)
-    plan->tile -= CARRY_BLOCK;
+  enum { LARGE = 200 << 10, TWO_BLOCKS = 113 << 10, THREE_BLOCKS = 75 << 10, STATIC = 1 << 10 };
+  const bool large = shared >= LARGE;
+  const uint64_t two = (large ? (uint64_t)TWO_BLOCKS : shared) - STATIC;
+  const uint64_t three = (large ? (uint64_t)THREE_BLOCKS : shared) - STATIC;
+  const uint32_t buckets = plan->buckets[plan->levels - 1];
+  plan->tiles[0] = carry_tile_of(two, CARRY_FIRST_ITEMS, element, code, plan->buckets[0]);
+  plan->tiles[1] = carry_tile_of(three, CARRY_SECOND_ITEMS, element, code, buckets);
   plan->most = plan->samples = CARRY_MOST;
   while (plan->most > CARRY_SORT_BLOCK &&
-         plan->most * element + carry_sort_bytes(plan->most, code) > room)
+         plan->most * element + carry_sort_bytes(plan->most, code) > two)
     plan->most -= CARRY_SORT_BLOCK;
   while (plan->samples > CARRY_CHOOSE_BLOCK &&
-         (plan->samples + buckets) * code + carry_sort_bytes(plan->samples, code) > room)
+         (plan->samples + buckets) * code + carry_sort_bytes(plan->samples, code) > two)
     plan->samples -= CARRY_CHOOSE_BLOCK;
-  return plan->tile * element + carry_split_bytes(plan, buckets, code) <= room &&
-         plan->most * element + carry_sort_bytes(plan->most, code) <= room &&
-         (plan->samples + buckets) * code + carry_sort_bytes(plan->samples, code) <= room;
+  return plan->tiles[0] && plan->tiles[1] &&
+         plan->most * element + carry_sort_bytes(plan->most, code) <= two &&
+         (plan->samples + buckets) * code + carry_sort_bytes(plan->samples, code) <= two;
 }
 
 /* True if this sort is faster for so many elements, whose keys have `code` bytes. */
@@ -157,8 +164,7 @@ static inline bool carry_plan_of(carry_plan *plan, uint64_t count, uint64_t shar
   for (unsigned round = 0; round < 2;
        round++) { /* with the most for any elements, then for these */
     carry_set_buckets(plan, count);
-    if (!carry_set_sizes(plan, shared, element, code, plan->buckets[plan->levels - 1]))
-      return false;
+    if (!carry_set_sizes(plan, shared, element, code)) return false;
   }
   const uint64_t each = count / carry_sections(plan) / plan->buckets[plan->levels - 1];
   plan->joined = plan->most - (uint32_t)plan_min(each + each / 4, plan->most / 2);

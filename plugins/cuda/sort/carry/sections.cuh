@@ -24,6 +24,7 @@ template <class Key> struct sections_args {
   static constexpr uint32_t max_threads = CARRY_BLOCK;
   /* reads */
   split_tiles tiles;
+  uint32_t tile_size; /* of the second level */
   uint32_t count;
   const Key *splitters;
   /* writes */
@@ -58,7 +59,7 @@ __global__ void __launch_bounds__(CARRY_BLOCK)
 {
   device_await_before();
   const section_tiles from = tiles_of(args.tiles, {0, args.count, 0, 0});
-  const uint32_t s = blockIdx.x, tile_size = from.tile;
+  const uint32_t s = blockIdx.x, tile_size = args.tile_size;
   uint32_t begin = 0, first_tile = 0;
   for (uint32_t other = threadIdx.x; other < s; other += blockDim.x) {
     begin += args.totals[other];

@@ -61,6 +61,11 @@ DEVICE_INLINE split_storage<Key, Value> split_storage_at(void *memory, uint32_t 
   return by;
 }
 
+/* The most elements of a thread, and the blocks of a multiprocessor. */
+template <bool first>
+constexpr uint32_t split_items = first ? (uint32_t)CARRY_FIRST_ITEMS : (uint32_t)CARRY_SECOND_ITEMS;
+template <bool first> constexpr unsigned split_blocks = first ? 2 : 3;
+
 /* The number of an element of the thread's: a warp's are neighbours, in its order. */
 DEVICE_INLINE uint32_t warp_item(uint32_t items, uint32_t t)
 {
@@ -129,13 +134,13 @@ template <class Key, class Value> struct split_tile {
 /* Finds the bucket of each of the thread's elements. There is a loop for each form of table and of
  * keys, for tiles that are `whole`: they have as many elements as they can. In others, lanes behind
  * the last element come last. */
-template <class Key, class Value, bool whole>
+template <class Key, class Value, uint32_t most, bool whole>
 DEVICE_INLINE void find_buckets(const split_args<Key, Value> &args,
                                 const split_storage<Key, Value> &by, uint32_t items, uint32_t count,
                                 uint32_t *slots)
 {
   const auto key_at = [&](uint32_t t) {
-    const uint32_t i = warp_item(whole ? (uint32_t)CARRY_SPLIT_ITEMS : items, t);
+    const uint32_t i = warp_item(whole ? most : items, t);
     return by.elements.keys[whole || i < count ? i : 0];
   };
   uint32_t all = 0;
@@ -143,71 +148,71 @@ DEVICE_INLINE void find_buckets(const split_args<Key, Value> &args,
     args.order.with([&](auto code_of) {
       if (by.search.flat) {
         DEVICE_UNROLL
-        for (uint32_t t = 0; t < CARRY_SPLIT_ITEMS; t++)
+        for (uint32_t t = 0; t < most; t++)
           all |= slots[t] = look_up(by.search, true, code_of(key_at(t)));
       } else {
         DEVICE_UNROLL
-        for (uint32_t t = 0; t < CARRY_SPLIT_ITEMS; t++)
+        for (uint32_t t = 0; t < most; t++)
           all |= slots[t] = look_up(by.search, false, code_of(key_at(t)));
       }
     });
   } else {
     DEVICE_UNROLL
-    for (uint32_t t = 0; t < CARRY_SPLIT_ITEMS; t++)
+    for (uint32_t t = 0; t < most; t++)
       if (t < items)
         all |= slots[t] = look_up(by.search, by.search.flat, args.order.code(key_at(t)));
   }
   if (all >= LOOKUP_UNSURE) {
     DEVICE_UNROLL
-    for (uint32_t t = 0; t < CARRY_SPLIT_ITEMS; t++)
+    for (uint32_t t = 0; t < most; t++)
       if (slots[t] >= LOOKUP_UNSURE)
         slots[t] = search_bucket(by.search, slots[t] - LOOKUP_UNSURE, args.order.code(key_at(t)));
   }
   if constexpr (!whole) {
     DEVICE_UNROLL
-    for (uint32_t t = 0; t < CARRY_SPLIT_ITEMS; t++)
+    for (uint32_t t = 0; t < most; t++)
       if (warp_item(items, t) >= count) slots[t] = args.set.buckets - 1;
   }
 }
 
 /* Orders the tile in shared memory by bucket and writes it. Returns true if elements of a bucket
  * came out of order, unless `exactly`. By all threads of the block. */
-template <class Key, class Value, bool whole>
+template <class Key, class Value, uint32_t most, bool whole>
 DEVICE_INLINE bool split_elements(const split_args<Key, Value> &args,
                                   const split_storage<Key, Value> &by,
                                   const split_tile<Key, Value> &tile, bool exactly)
 {
   const uint32_t buckets = args.set.buckets, words = CARRY_BLOCK / WARP_SIZE * buckets / 2;
-  const uint32_t items = whole ? (uint32_t)CARRY_SPLIT_ITEMS : args.tiles.tile / CARRY_BLOCK;
+  const uint32_t items = whole ? most : args.tiles.tile / CARRY_BLOCK;
   uint32_t *const mine = by.counts + threadIdx.x / WARP_SIZE * (buckets / 2);
   const uint16_t *const places = (const uint16_t *)mine;
-  uint32_t slots[CARRY_SPLIT_ITEMS] = {};
+  uint32_t slots[most] = {};
   for (uint32_t i = threadIdx.x; i < words; i += CARRY_BLOCK)
     by.counts[i] = 0;
   for (uint32_t i = threadIdx.x; i < args.tiles.tile / WARP_SIZE; i += CARRY_BLOCK)
     by.edges[i] = 0;
   if (threadIdx.x == 0) by.order[-1] = 0;
-  if (!tile.one_key) find_buckets<Key, Value, whole>(args, by, items, tile.count, slots);
+  if (!tile.one_key) find_buckets<Key, Value, most, whole>(args, by, items, tile.count, slots);
   __syncthreads();
   if (exactly || sample::warp_is_contended(slots[0])) {
     DEVICE_UNROLL
-    for (uint32_t t = 0; t < CARRY_SPLIT_ITEMS; t++)
+    for (uint32_t t = 0; t < most; t++)
       if (whole || t < items) slots[t] = slots[t] << 16 | count_exactly(mine, slots[t]);
   } else {
     DEVICE_UNROLL
-    for (uint32_t t = 0; t < CARRY_SPLIT_ITEMS; t++)
+    for (uint32_t t = 0; t < most; t++)
       if (whole || t < items) slots[t] = slots[t] << 16 | count_in_warp(mine, slots[t]);
   }
   __syncthreads();
   place_buckets(by.counts, by.edges, buckets, tile.count, tile.starts, tile.distance);
   DEVICE_UNROLL
-  for (uint32_t t = 0; t < CARRY_SPLIT_ITEMS; t++)
+  for (uint32_t t = 0; t < most; t++)
     if (whole || t < items)
       by.order[places[slots[t] >> 16] + (slots[t] & 0xffff)] = (uint16_t)warp_item(items, t);
   __syncthreads();
   bool wrong = false;
   DEVICE_UNROLL
-  for (uint32_t t = 0; t < CARRY_SPLIT_ITEMS; t++) {
+  for (uint32_t t = 0; t < most; t++) {
     const uint32_t j = t * CARRY_BLOCK + threadIdx.x;
     if (!whole && (t >= items || j >= tile.count)) break;
     const uint32_t i = by.order[j], before = by.order[(int32_t)j - 1];
@@ -238,9 +243,10 @@ template <class Key, class Value, bool first, bool whole>
 DEVICE_INLINE void load_tile(const split_args<Key, Value> &args,
                              const split_storage<Key, Value> &by, uint32_t done, uint32_t count)
 {
-  const uint32_t items = whole ? (uint32_t)CARRY_SPLIT_ITEMS : args.tiles.tile / CARRY_BLOCK;
+  constexpr uint32_t most = split_items<first>;
+  const uint32_t items = whole ? most : args.tiles.tile / CARRY_BLOCK;
   DEVICE_UNROLL
-  for (uint32_t t = 0; t < CARRY_SPLIT_ITEMS; t++) {
+  for (uint32_t t = 0; t < most; t++) {
     const uint32_t i = warp_item(items, t);
     if (!whole && (t >= items || i >= count)) break;
     load_element<Key, Value, first>(args.from, first ? done + i : run_element(by.runs, i),
@@ -250,11 +256,13 @@ DEVICE_INLINE void load_tile(const split_args<Key, Value> &args,
 
 /* Reads a tile of a section, from the caller's arrays or from the runs of a bucket, and the
  * splitters of the section. Writes the tile by bucket, and where buckets begin in it. A
- * multiprocessor has two blocks, so that one loads while the other works in shared memory; this
- * limits the tile to half of it, and runs to a few dozen elements. Blocks that run together have
- * neighbouring tiles, whose runs share lines of the cache. */
+ * multiprocessor has two blocks, so that one loads while the other works in shared memory, or on
+ * the second level three, as loads wait for each other; this limits the tile, and runs to a few
+ * dozen elements. Blocks that run together have neighbouring tiles, whose runs share lines of the
+ * cache.
+ */
 template <class Key, class Value, bool first>
-__global__ void __launch_bounds__(CARRY_BLOCK, device_blocks(CARRY_BLOCK, 2))
+__global__ void __launch_bounds__(CARRY_BLOCK, device_blocks(CARRY_BLOCK, split_blocks<first>))
     split(const __grid_constant__ split_args<Key, Value> args)
 {
   DEVICE_SHARED(char, memory);
@@ -270,7 +278,8 @@ __global__ void __launch_bounds__(CARRY_BLOCK, device_blocks(CARRY_BLOCK, 2))
     of = args.sections[begin.section];
   }
   const uint32_t done = begin.number * tile, count = (uint32_t)plan_min(of.count - done, tile);
-  const bool whole = count == CARRY_BLOCK * CARRY_SPLIT_ITEMS;
+  constexpr uint32_t most = split_items<first>;
+  const bool whole = count == CARRY_BLOCK * most;
   if (!of.one_key) load_lookup(args.set, begin.section, by.search);
   if (!first) {
     const section_tiles from = tiles_of(args.source, {0, args.order.count, 0, 0});
@@ -289,13 +298,13 @@ __global__ void __launch_bounds__(CARRY_BLOCK, device_blocks(CARRY_BLOCK, 2))
       count, of.one_key != 0,
       args.tiles.starts + (uint64_t)of.first_tile * args.set.buckets + begin.number,
       (uint32_t)plan_blocks(of.count, tile), elements_from(args.to, (uint64_t)of.begin + done)};
-  const bool wrong = whole ? split_elements<Key, Value, true>(args, by, work, false)
-                           : split_elements<Key, Value, false>(args, by, work, false);
+  const bool wrong = whole ? split_elements<Key, Value, most, true>(args, by, work, false)
+                           : split_elements<Key, Value, most, false>(args, by, work, false);
   if (wrong) device_poke32(redo, 1);
   __syncthreads();
   if (*redo) {
     DEVICE_PATH("carry_exactly");
-    split_elements<Key, Value, false>(args, by, work, true);
+    split_elements<Key, Value, most, false>(args, by, work, true);
   }
 }
 
