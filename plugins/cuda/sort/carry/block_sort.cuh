@@ -1,11 +1,12 @@
 /* block_sort.cuh - a block finds the stable order of codes in shared memory. Each becomes a word of
  * 32 bits: its distance from the least code, in 19 bits, above its number. Words go to bins by
  * their distance, in any order, and small networks of compare-exchanges put neighbours in order.
- * Words of one distance whose codes differ are sorted by these.
+ * Words of one distance whose codes differ are sorted by their codes.
  *
- * Distances are differences of codes, shifted to fit. If these crowd in a few bins, a sample of the
- * codes is sorted, distances are places in it and between its neighbours, and words are sorted by
- * the digits of their distance.
+ * Distances are differences of codes, shifted to fit. If these crowd in a few bins, the bits in
+ * which no codes differ are left out, and distances are differences of what is left. If these crowd
+ * too, a sample of the codes is sorted, distances are places in it and between its neighbours, and
+ * words are sorted by the digits of their distance.
  */
 #ifndef RECSORT_CUDA_CARRY_BLOCK_SORT_CUH
 #define RECSORT_CUDA_CARRY_BLOCK_SORT_CUH

@@ -24,12 +24,12 @@ template <class Code> struct splitter_set {
   uint32_t buckets;
 };
 
-/* An entry: the number of splitters before it, and above that number the place, in PLACES equal
- * parts of the entry, of the only splitter in it; or one of these. */
+/* An entry: the number of splitters before it, and above that number the place of the only splitter
+ * in it, in ENTRY_PLACES equal parts of the entry; or how many splitters it has otherwise. */
 enum {
   ENTRY_BITS = 9,     /* of the number */
-  ENTRY_PLACES = 126, /* 126: no splitter is in the entry */
-  ENTRY_MANY          /* several are */
+  ENTRY_PLACES = 126, /* as a place: the entry has no splitter */
+  ENTRY_MANY          /* it has several */
 };
 static_assert(CARRY_MOST_BUCKETS <= 1 << ENTRY_BITS, "an entry has room for any bucket");
 

@@ -4,6 +4,7 @@
 
 #include "cuda/plan.h"
 
+/* Tests have fewer, so that a few elements make many tiles and parts. */
 #ifndef CARRY_THREADS
 #define CARRY_THREADS 512
 #endif
@@ -19,19 +20,19 @@ enum {
   CARRY_SORT_BLOCK = CARRY_THREADS,       /* of one that sorts a part */
   CARRY_CHOOSE_BLOCK = 2 * CARRY_THREADS, /* of one that chooses splitters */
   CARRY_MOST = 16 * CARRY_THREADS,        /* the most elements that a block sorts */
-  CARRY_BINS = CARRY_MOST / 4 * 3,        /* of such a block */
+  CARRY_BINS = CARRY_MOST / 4 * 3,        /* bins of such a block */
   CARRY_FIRST_ITEMS = 16, /* the most elements of a thread that splits a tile of the first level */
   CARRY_SECOND_ITEMS = 9, /* of the second: more blocks of a multiprocessor have less */
   CARRY_MOST_BUCKETS = 512,           /* of a section; at most two for each thread */
   CARRY_SAMPLES = 8,                  /* the fewest of each bucket */
   CARRY_CELLS = 64,                   /* equal parts of the splitters' range in a lookup table */
-  CARRY_ENTRIES = 4096 + CARRY_CELLS, /* the most of these: 8 for each bucket, and one more */
+  CARRY_ENTRIES = 4096 + CARRY_CELLS, /* of a table at most: 8 for each bucket, 1 for each cell */
   CARRY_MAX_LEVELS = 2
 };
 
 typedef struct carry_plan {
   uint64_t count;
-  uint32_t most;    /* elements that a block sorts: likewise */
+  uint32_t most;    /* elements that a block sorts: a multiple of its threads */
   uint32_t joined;  /* buckets are sorted together as long as their first `joined` elements reach */
   uint32_t samples; /* the most of a section */
   uint32_t levels;
