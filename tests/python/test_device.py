@@ -549,7 +549,7 @@ def test_how_large_a_workspace_has_to_be(gpu, dtype):
         most = sorter.workspace_bytes(a, **given)
         plain = dtype in ('f4', 'f8') and not {'segments', 'n'} & given.keys()
         for size in (0,) if plain else (most - 1, 0):
-            with pytest.raises(RecsortError, match=rf'workspace.*\b{most}\b'):
+            with pytest.raises(RecsortError, match='workspace' if plain else rf'workspace.*\b{most}\b'):
                 call(workspace=gpu.put(np.zeros(size, 'u1')))
         call(workspace=gpu.put(np.zeros(most, 'u1')))
         gpu.wait()
