@@ -3,10 +3,10 @@
  * their distance, in any order, and small networks of compare-exchanges put neighbours in order.
  * Words of one distance whose codes differ are sorted by their codes.
  *
- * Distances are differences of codes, shifted to fit. If these crowd in a few bins, the bits in
- * which no codes differ are left out, and distances are differences of what is left. If these crowd
- * too, a sample of the codes is sorted, distances are places in it and between its neighbours, and
- * words are sorted by the digits of their distance.
+ * Distances are differences of codes, shifted to fit. If distances crowd in a few bins, the block
+ * folds the codes: it leaves out bits that are the same in all of them. If folded codes crowd too,
+ * a sample of the codes is sorted, distances are places in it and between its neighbours, and words
+ * are sorted by the digits of their distance.
  */
 #ifndef RECSORT_CUDA_CARRY_BLOCK_SORT_CUH
 #define RECSORT_CUDA_CARRY_BLOCK_SORT_CUH

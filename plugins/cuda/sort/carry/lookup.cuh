@@ -16,8 +16,8 @@ namespace carry
  * CARRY_TABLE_WORDS for each: cells, the shift that makes the number of a cell of a distance from
  * the least splitter, the steps of a search, and entries of 16 bits. A cell has, in 16 bits, the
  * shift that makes a number of a distance and, above these, what is to be added to that number
- * for the entry's, modulo 2^16. If nothing is to be added in any cell, the table is flat: all have
- * one shift, and cells need not be looked up. */
+ * for the entry's, modulo 2^16. In a flat table all cells have one shift and nothing is added, so
+ * look_up() skips the cells. */
 template <class Code> struct splitter_set {
   Code *splitters;
   uint32_t *tables;

@@ -231,8 +231,8 @@ __global__ void __launch_bounds__(CARRY_SORT_BLOCK, device_blocks(CARRY_SORT_BLO
   }
 }
 
-/* Reads the parts that are hard to sort, and writes them sorted. The limits are the same; what it
- * does takes more registers, which would slow down sort_parts. Usually there is none. */
+/* Reads the hard parts, and writes them sorted. It is a kernel of its own because it needs more
+ * registers, which would slow down sort_parts. Most inputs have no hard part. */
 template <class Key, class Value>
 __global__ void __launch_bounds__(CARRY_SORT_BLOCK, device_blocks(CARRY_SORT_BLOCK, 2))
     sort_hard(const __grid_constant__ sort_parts_args<Key, Value> args)

@@ -57,9 +57,9 @@ template <class Key> DEVICE_INLINE void fill_groups(key_group<Key> *groups, uint
     put_group(groups, i, (Key) ~(Key)0);
 }
 
-/* Puts the keys of run `share` in shared memory: those that code() makes of words, which are
- * `stride` bytes apart. A thread that has several loads them before it looks at one. By all threads
- * of the block. */
+/* Puts the keys of run `share` in shared memory. code() makes each key of a word; words are `stride`
+ * bytes apart. A thread loads several words before it makes keys of them. By all threads of the
+ * block. */
 template <class Key, class Code>
 DEVICE_INLINE void load_coded(const run_share *share, const void *words, uint64_t stride,
                               key_group<Key> *groups, const Code &code)

@@ -26,7 +26,7 @@ template <class Key, class Pair> struct many_merged : merge::pair_sort<Key, Pair
   static constexpr bool reads_words = false;
   static unsigned side(const device_job *)
   {
-    return 0; /* or 1, but nobody looks whether so many keys are in order */
+    return 0; /* or 1: only a look for keys in order asks, and it takes fewer keys */
   }
 };
 
@@ -37,17 +37,12 @@ template <class Key, class Pair> struct many_merged : merge::pair_sort<Key, Pair
 template <class Pair, pair_form form = form_of<Pair>>
 static chosen_sort choose_many(const device_job *job)
 {
-  if (sample_is_small(job)) return chosen_sort_of<small_sort<Pair>>();
   return with_form<Pair, form>(job, [&](auto pair) {
     using many = decltype(pair);
     if (many_sort<many>::suits(job)) return chosen_sort_of<many_sort<many>>();
     if (carried_sort<Pair>::suits(job)) return chosen_sort_of<carried_sort<Pair>>();
     return chosen_sort_of<many_merged<key_of<Pair>, many>>();
   });
-  /* The sort of many pairs with the key and index of `Pair`, a wide one. They are packed if they
-   * fit; if that is not known before, `form` is EITHER. Very many are not: their indices move as
-   * values do.
-   */
 }
 
 /* The sort of any number of pairs. Few are never packed. */
