@@ -154,7 +154,7 @@ static bool sort_carried(void *given, size_t &bytes, const device_pairs &pairs,
   using sort = carry::pair_sort<Code, Value>;
   carry_plan plan = {};
   if (!carry_is_fast(pairs.count, sizeof(Code)) ||
-      !sort::plan(&plan, pairs.count, limits.shared_bytes))
+      !sort::plan(&plan, pairs.count, limits.shared_bytes, carry::compares_all(pairs)))
     return false;
   workspace space = {(char *)given, 0};
   void *const memory = space.take(sort::bytes(plan, pairs.keys_out != NULL, false));

@@ -101,19 +101,6 @@ DEVICE_INLINE code_range<Code> range_of_codes(uint32_t count, Code_at code_at)
   return block_range(range);
 }
 
-/* The factor that makes numbers below `parts` of numbers up to `most`: the upper half of the
- * product. */
-DEVICE_INLINE uint32_t part_factor(uint32_t parts, uint32_t most)
-{
-  const uint64_t factor = ((uint64_t)parts << 32) / ((uint64_t)most + 1);
-  return factor > UINT32_MAX ? UINT32_MAX : (uint32_t)factor;
-}
-
-DEVICE_INLINE uint32_t part_of_range(uint32_t number, uint32_t factor)
-{
-  return (uint32_t)(device_product(number, factor) >> 32);
-}
-
 /* Distances that are differences. */
 template <class Code> struct linear_scale {
   Code least;
@@ -306,10 +293,6 @@ DEVICE_INLINE void sort_group(uint32_t *words)
     words[a] = low;
   }
 }
-
-struct DEVICE_ALIGNED(16) four_words {
-  uint32_t of[4];
-};
 
 /* Sorts groups of words that begin at every GROUP-th word from `first` on, 0 or GROUP / 2. */
 template <uint32_t threads>

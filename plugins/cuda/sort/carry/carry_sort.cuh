@@ -12,6 +12,7 @@
 #ifndef RECSORT_CUDA_CARRY_SORT_CUH
 #define RECSORT_CUDA_CARRY_SORT_CUH
 
+#include "cuda/sort/carry/keys_only.cuh"
 #include "cuda/sort/carry/sort_parts.cuh"
 #include "cuda/sort/carry/splitters.cuh"
 
@@ -45,9 +46,10 @@ static memory_of<Key, Value> divide(const carry_plan &plan, Space *from)
     void *const both = from->take(plan_max(starts, befores)); /* these are read before */
     if (level) memory.befores = (uint32_t *)both;
     memory.tiles[level] = {(uint16_t *)both, plan.tiles[level], (uint32_t)buckets};
-    memory.sets[level] = {(Key *)from->take(sections * buckets * sizeof(Key)),
-                          (uint32_t *)from->take(sections * CARRY_TABLE_WORDS * sizeof(uint32_t)),
-                          (uint32_t)buckets};
+    memory.sets[level] = {
+        (Key *)from->take(sections * buckets * sizeof(Key)),
+        (uint32_t *)from->take(sections * carry_table_words((uint32_t)buckets) * sizeof(uint32_t)),
+        (uint32_t)buckets};
   }
   if (plan.levels > 1) {
     memory.sections = (section *)from->take(plan.buckets[0] * sizeof(section));
@@ -113,7 +115,12 @@ static device_status start_split(const sort_state<Key, Value> &sort,
                                        memory.tile_count,
                                        memory.tiles[level],
                                        to};
-  return device_launch(split<Key, Value, first>, carry_most_tiles(&plan, level), CARRY_BLOCK,
+  const uint64_t tiles = carry_most_tiles(&plan, level);
+  if constexpr (can_be_keys_only<Key, Value>)
+    if (plan.keys_only)
+      return device_launch(split_keys<first>, tiles, CARRY_BLOCK,
+                           carry_keys_bytes(plan.buckets[level]), sort.stream, args);
+  return device_launch(split<Key, Value, first>, tiles, CARRY_BLOCK,
                        plan.tiles[level] * element_bytes<Key, Value> +
                            carry_split_bytes(plan.tiles[level], plan.buckets[level], sizeof(Key)) +
                            16,
@@ -134,6 +141,21 @@ static device_status start_sections(const sort_state<Key, Value> &sort)
   return status ? status
                 : device_launch(list_sections<Key>, plan.buckets[0], CARRY_BLOCK, 0, sort.stream,
                                 args);
+}
+
+template <class Key, class Value>
+static device_status start_usual_parts(const sort_state<Key, Value> &sort,
+                                       const sort_parts_args<Key, Value> &args, uint64_t shared)
+{
+  const carry_plan &plan = *sort.plan;
+  const uint64_t parts = carry_usual_parts(&plan);
+  if constexpr (can_be_keys_only<Key, Value>)
+    if (plan.keys_only)
+      return device_launch(sort_key_parts<>, plan_min(parts, 3 * sort.multiprocessors),
+                           CARRY_SORT_BLOCK, carry_sort_bytes(plan.most, sizeof(Key)), sort.stream,
+                           args);
+  return device_launch(sort_parts<Key, Value>, plan_min(parts, 2 * sort.multiprocessors),
+                       CARRY_SORT_BLOCK, shared, sort.stream, args);
 }
 
 template <class Key, class Value>
@@ -158,10 +180,7 @@ static device_status start_parts(const sort_state<Key, Value> &sort)
                                              sort.out};
   const uint64_t shared =
       plan.most * element_bytes<Key, Value> + carry_sort_bytes(plan.most, sizeof(Key)) + 16;
-  if (!status)
-    status = device_launch(sort_parts<Key, Value>,
-                           plan_min(carry_usual_parts(&plan), 2 * sort.multiprocessors),
-                           CARRY_SORT_BLOCK, shared, sort.stream, parts);
+  if (!status) status = start_usual_parts(sort, parts, shared);
   if (!status)
     status = device_launch(sort_hard<Key, Value>, 2 * sort.multiprocessors, CARRY_SORT_BLOCK,
                            shared, sort.stream, parts);

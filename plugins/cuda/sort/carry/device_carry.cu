@@ -23,8 +23,9 @@ uint64_t device_pairs_carry_bytes(const device_pairs *job, uint64_t shared_bytes
 {
   return with_pair_sort(job, [=](auto by) {
     carry_plan plan = {};
-    return by.plan(&plan, job->count, shared_bytes) ? by.bytes(plan, job->keys_out != NULL, false)
-                                                    : 0;
+    return by.plan(&plan, job->count, shared_bytes, compares_all(*job))
+               ? by.bytes(plan, job->keys_out != NULL, false)
+               : 0;
   });
 }
 
@@ -39,7 +40,7 @@ device_status device_pairs_carry(const device_pairs *job, const device_job *on, 
   const void *keys;
   const device_status status = with_pair_sort(job, [&](auto by) {
     carry_plan plan = {};
-    (void)by.plan(&plan, job->count, on->shared_bytes);
+    (void)by.plan(&plan, job->count, on->shared_bytes, compares_all(*job));
     return by.sort(plan, *job, on->multiprocessors, {NULL, NULL, memory}, &keys);
   });
   if (status || !disorder) return status;

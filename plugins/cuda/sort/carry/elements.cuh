@@ -67,11 +67,28 @@ DEVICE_INLINE void copy_element_in(const element_array<Key, Value> &from, uint64
   if constexpr (has_value<Value>) device_copy_in(&to.values[place], &from.values[at]);
 }
 
+struct DEVICE_ALIGNED(16) four_words {
+  uint32_t of[4];
+};
+
 /* How far numbers up to `width` are to be shifted to have so many bits. */
 template <class Code> DEVICE_INLINE uint32_t shift_to(Code width, uint32_t bits)
 {
   const uint32_t all = width ? 8 * sizeof(Code) - leading_zeros(width) : 0;
   return all > bits ? all - bits : 0;
+}
+
+/* The factor that makes numbers below `parts` of numbers up to `most`: the upper half of the
+ * product. */
+DEVICE_INLINE uint32_t part_factor(uint32_t parts, uint32_t most)
+{
+  const uint64_t factor = ((uint64_t)parts << 32) / ((uint64_t)most + 1);
+  return factor > UINT32_MAX ? UINT32_MAX : (uint32_t)factor;
+}
+
+DEVICE_INLINE uint32_t part_of_range(uint32_t number, uint32_t factor)
+{
+  return (uint32_t)(device_product(number, factor) >> 32);
 }
 
 /* The code of an integer; of the bits that are compared, where they are in the key. */

@@ -13,7 +13,7 @@ namespace carry
 {
 
 /* The splitters of all sections: `buckets` - 1 for each, in an array of `buckets`; and a table of
- * CARRY_TABLE_WORDS for each: cells, the shift that makes the number of a cell of a distance from
+ * carry_table_words() for each: cells, the shift that makes the number of a cell of a distance from
  * the least splitter, the steps of a search, and entries of 16 bits. A cell has, in 16 bits, the
  * shift that makes a number of a distance and, above these, what is to be added to that number
  * for the entry's, modulo 2^16. In a flat table all cells have one shift and nothing is added, so
@@ -25,20 +25,30 @@ template <class Code> struct splitter_set {
 };
 
 /* An entry: the number of splitters before it, and above that number the place of the only splitter
- * in it, in ENTRY_PLACES equal parts of the entry; or how many splitters it has otherwise. */
+ * in it, in ENTRY_PLACES equal parts of the entry, of which a splitter is the first code; or how
+ * many splitters it has otherwise. */
 enum {
   ENTRY_BITS = 9,     /* of the number */
   ENTRY_PLACES = 126, /* as a place: the entry has no splitter */
-  ENTRY_MANY          /* it has several */
+  ENTRY_MANY          /* it has several, or one that is not the first code of its place */
 };
 static_assert(CARRY_MOST_BUCKETS <= 1 << ENTRY_BITS, "an entry has room for any bucket");
 
-/* In which part of its entry a distance is, if the entry's number is `shift` bits above. */
+/* In which part of its entry a distance is, if the entry's number is `shift` bits above, at least
+ * one. */
 template <class Code> DEVICE_INLINE uint32_t place_in_entry(Code distance, uint32_t shift)
 {
-  constexpr uint32_t width = 8 * sizeof(Code), most = 16;
-  const Code above = (Code)((Code)(distance << (width - 1 - shift)) << 1);
-  return (uint32_t)(above >> (width - most)) * ENTRY_PLACES >> most;
+  constexpr uint32_t width = 8 * sizeof(Code);
+  const Code above = (Code)(distance << (width - shift));
+  return part_of_range((uint32_t)(above >> (width - WARP_SIZE)), ENTRY_PLACES);
+}
+
+/* The least distance from the beginning of an entry that is in a part. */
+template <class Code> DEVICE_INLINE Code place_begin(uint32_t place, uint32_t shift)
+{
+  const uint64_t above = (((uint64_t)place << WARP_SIZE) + ENTRY_PLACES - 1) / ENTRY_PLACES;
+  if (shift >= WARP_SIZE) return (Code)((Code)above << (shift - WARP_SIZE));
+  return (Code)((above + ((uint64_t)1 << (WARP_SIZE - shift)) - 1) >> (WARP_SIZE - shift));
 }
 
 /* Those of a section. */
@@ -53,15 +63,15 @@ template <class Code> struct lookup {
 
   DEVICE_MEMBER uint16_t *entries() const
   {
-    return (uint16_t *)(table + CARRY_CELLS + 2);
+    return (uint16_t *)(table + CARRY_HEAD_WORDS);
   }
 };
 
 template <class Code> DEVICE_INLINE lookup<Code> lookup_at(void *memory, uint32_t buckets)
 {
   lookup<Code> by;
-  by.splitters = (Code *)memory;
-  by.table = (uint32_t *)(by.splitters + buckets);
+  by.table = (uint32_t *)memory;
+  by.splitters = (Code *)(by.table + carry_table_words(buckets));
   by.buckets = buckets;
   by.shift = by.steps = 0;
   by.flat = false;
@@ -77,18 +87,20 @@ DEVICE_INLINE void load_lookup(const splitter_set<Code> &set, uint32_t section,
 {
   for (uint32_t i = threadIdx.x; i < set.buckets; i += blockDim.x)
     device_copy_in(&by.splitters[i], &set.splitters[(uint64_t)section * set.buckets + i]);
-  for (uint32_t i = threadIdx.x; i < CARRY_TABLE_WORDS; i += blockDim.x)
-    device_copy_in(&by.table[i], &set.tables[(uint64_t)section * CARRY_TABLE_WORDS + i]);
+  const uint32_t words = carry_table_words(set.buckets);
+  const four_words *const table = (const four_words *)(set.tables + (uint64_t)section * words);
+  for (uint32_t i = threadIdx.x; i < words / 4; i += blockDim.x)
+    device_copy_in(&((four_words *)by.table)[i], &table[i]);
 }
 
 /* The range of a table: that of the splitters, and a little more on both sides, so that codes
- * beyond it are not as near to a splitter as to be unsure. */
+ * beyond it are as good as its ends. */
 template <class Code>
 DEVICE_INLINE void set_range(const Code *splitters, uint32_t buckets, Code *least, Code *range)
 {
   enum { SHARE_BITS = 8 };
   const Code first = splitters[0], last = splitters[buckets - 2];
-  const Code margin = (Code)((Code)(last - first) >> SHARE_BITS), sum = (Code)(last + margin);
+  const Code margin = (Code)(((Code)(last - first) >> SHARE_BITS) + 1), sum = (Code)(last + margin);
   *least = first > margin ? (Code)(first - margin) : 0;
   *range = (Code)((sum < last ? (Code) ~(Code)0 : sum) - *least);
 }
@@ -102,7 +114,7 @@ template <class Code> DEVICE_INLINE void set_scale(lookup<Code> *by)
   by->steps = by->table[CARRY_CELLS + 1];
 }
 
-enum { LOOKUP_UNSURE = 1 << 16 };
+enum { LOOKUP_UNSURE = (ENTRY_MANY + 1) << ENTRY_BITS }; /* ENTRY_MANY, and a carry */
 
 /* The bucket of a code; or LOOKUP_UNSURE and how many splitters are before its entry. */
 template <class Code> DEVICE_INLINE uint32_t look_up(const lookup<Code> &by, bool flat, Code code)
@@ -117,9 +129,9 @@ template <class Code> DEVICE_INLINE uint32_t look_up(const lookup<Code> &by, boo
     shift = cell & 0xffff;
     entry = ((uint32_t)(distance >> shift) + (cell >> 16)) & 0xffff;
   }
-  const uint32_t word = by.entries()[entry], at = word >> ENTRY_BITS;
-  const uint32_t before = word & ((1u << ENTRY_BITS) - 1), place = place_in_entry(distance, shift);
-  return before + (place > at) + (place == at || at == ENTRY_MANY ? LOOKUP_UNSURE : 0);
+  const uint32_t word = by.entries()[entry];
+  const uint32_t before = (word + (1u << ENTRY_BITS)) & (LOOKUP_UNSURE | ((1u << ENTRY_BITS) - 1));
+  return before + (place_in_entry(distance, shift) >= word >> ENTRY_BITS);
 }
 
 /* The bucket of a code before which look_up() has found so many splitters. */

@@ -10,9 +10,10 @@ namespace carry
 {
 
 template <class Key, class Value>
-bool pair_sort<Key, Value>::plan(carry_plan *plan, uint64_t count, uint64_t shared)
+bool pair_sort<Key, Value>::plan(carry_plan *plan, uint64_t count, uint64_t shared, bool exact)
 {
-  return carry_plan_of(plan, count, shared, element_bytes<Key, Value>, sizeof(Key));
+  return carry_plan_of(plan, count, shared, element_bytes<Key, Value>, sizeof(Key),
+                       exact && can_be_keys_only<Key, Value>);
 }
 
 /* Arrays of a sort, of which the first ones may be apart: the elements. */

@@ -8,6 +8,12 @@
 namespace carry
 {
 
+/* True if keys that compare as equal are the same. */
+static inline bool compares_all(const device_pairs &job)
+{
+  return job.kind != RECSORT_KEY_FLOAT && job.bits == job.key_width;
+}
+
 /* The memory of a sort. Elements may have arrays of their own, one of which the keys may be in. */
 struct pair_memory {
   void *keys, *values; /* NULL: in `rest` */
@@ -17,8 +23,8 @@ struct pair_memory {
 /* Sorts pairs, `Key` being the unsigned integer of a key's size, and `Value` no_value for keys
  * alone. */
 template <class Key, class Value> struct pair_sort {
-  /* False: it is not for so many. */
-  static bool plan(carry_plan *plan, uint64_t count, uint64_t shared);
+  /* Of so many; `exact`: all bits of keys are compared. False: it is not for so many. */
+  static bool plan(carry_plan *plan, uint64_t count, uint64_t shared, bool exact);
   /* Of memory.rest, with room for sorted keys unless these are wanted, and for elements unless
    * these are `apart`. */
   static uint64_t bytes(const carry_plan &plan, bool wanted, bool apart);

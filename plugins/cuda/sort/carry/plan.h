@@ -23,15 +23,19 @@ enum {
   CARRY_BINS = CARRY_MOST / 4 * 3,        /* bins of such a block */
   CARRY_FIRST_ITEMS = 16, /* the most elements of a thread that splits a tile of the first level */
   CARRY_SECOND_ITEMS = 9, /* of the second: more blocks of a multiprocessor have less */
-  CARRY_MOST_BUCKETS = 512,           /* of a section; at most two for each thread */
-  CARRY_SAMPLES = 8,                  /* the fewest of each bucket */
-  CARRY_CELLS = 64,                   /* equal parts of the splitters' range in a lookup table */
-  CARRY_ENTRIES = 4096 + CARRY_CELLS, /* of a table at most: 8 for each bucket, 1 for each cell */
+  CARRY_KEYS_ITEMS = 16,  /* of keys only, on both levels */
+  CARRY_KEYS_TILE = CARRY_BLOCK * CARRY_KEYS_ITEMS,
+  CARRY_MOST_BUCKETS = 512,                   /* of a section; at most two for each thread */
+  CARRY_KEYS_COUNTS = CARRY_MOST_BUCKETS + 4, /* one more than buckets, in words of 16 bytes */
+  CARRY_SAMPLES = 8,                          /* the fewest of each bucket */
+  CARRY_CELLS = 64,    /* equal parts of the splitters' range in a lookup table */
+  CARRY_CELL_BITS = 6, /* of an entry's number in a cell, if all cells have as many */
   CARRY_MAX_LEVELS = 2
 };
 
 typedef struct carry_plan {
   uint64_t count;
+  bool keys_only;   /* see keys_only.cuh */
   uint32_t most;    /* elements that a block sorts: a multiple of its threads */
   uint32_t joined;  /* buckets are sorted together as long as their first `joined` elements reach */
   uint32_t samples; /* the most of a section */
@@ -40,18 +44,48 @@ typedef struct carry_plan {
   uint32_t tiles[CARRY_MAX_LEVELS];   /* elements that a block splits: a multiple of its threads */
 } carry_plan;
 
-/* A lookup table: a word for each cell, two more, and entries of 16 bits; see lookup.cuh. */
-enum { CARRY_TABLE_WORDS = CARRY_CELLS + 2 + CARRY_ENTRIES / 2 };
+/* The bits of an entry's number in its cell, if all cells have as many: 16 entries for each bucket,
+ * or 8 if these are too many. */
+RECSORT_HD static inline uint32_t carry_cell_bits(uint32_t buckets)
+{
+  enum { EACH = 16 };
+  uint32_t bits = 0;
+  while (bits < CARRY_CELL_BITS && (uint32_t)CARRY_CELLS << bits < EACH * buckets)
+    bits++;
+  return bits;
+}
 
-/* Bytes of shared memory behind elements: for what a block that splits a tile has there besides. */
+/* A lookup table: a word for each cell, four more, and entries of 16 bits; see lookup.cuh. There is
+ * one entry for each cell besides those that carry_cell_bits() tells. */
+enum { CARRY_HEAD_WORDS = CARRY_CELLS + 4 };
+RECSORT_HD static inline uint32_t carry_table_words(uint32_t buckets)
+{
+  const uint32_t entries = ((uint32_t)CARRY_CELLS << carry_cell_bits(buckets)) + CARRY_CELLS;
+  return CARRY_HEAD_WORDS + entries / 2;
+}
+
+/* Bytes of shared memory for splitters and their table. */
+static inline uint64_t carry_lookup_bytes(uint32_t buckets, uint32_t code)
+{
+  return buckets * code + carry_table_words(buckets) * sizeof(uint32_t);
+}
+
+/* Behind elements: for what a block that splits a tile has there besides. */
 static inline uint64_t carry_split_bytes(uint32_t tile, uint32_t buckets, uint32_t code)
 {
   const uint64_t order = (tile + 8) * sizeof(uint16_t);
   const uint64_t counts = CARRY_BLOCK / WARP_SIZE * buckets * sizeof(uint16_t);
   const uint64_t runs = (tile + CARRY_BLOCK) * sizeof(uint32_t);
-  const uint64_t heads = tile / WARP_SIZE * (sizeof(uint32_t) + sizeof(uint16_t));
-  return plan_max(order + counts, runs) + heads + 16 + buckets * code +
-         CARRY_TABLE_WORDS * sizeof(uint32_t);
+  const uint64_t words = tile / WARP_SIZE * 2 * sizeof(uint32_t);
+  return plan_max(order + counts, runs) + words + 16 + carry_lookup_bytes(buckets, code);
+}
+
+/* Of a block that splits a tile of keys only. */
+static inline uint64_t carry_keys_bytes(uint32_t buckets)
+{
+  const uint64_t keys = (CARRY_KEYS_TILE + CARRY_KEYS_COUNTS) * sizeof(uint32_t);
+  const uint64_t words = CARRY_KEYS_TILE / WARP_SIZE * 2 * sizeof(uint32_t);
+  return keys + words + carry_lookup_bytes(buckets, sizeof(uint32_t));
 }
 
 /* The same for one that sorts `most` elements: for words and bins, or runs, and for a sample. */
@@ -118,6 +152,8 @@ static inline bool carry_set_sizes(carry_plan *plan, uint64_t shared, uint32_t e
   const uint32_t buckets = plan->buckets[plan->levels - 1];
   plan->tiles[0] = carry_tile_of(two, CARRY_FIRST_ITEMS, element, code, plan->buckets[0]);
   plan->tiles[1] = carry_tile_of(three, CARRY_SECOND_ITEMS, element, code, buckets);
+  plan->keys_only &= carry_keys_bytes(CARRY_MOST_BUCKETS) <= three;
+  if (plan->keys_only) plan->tiles[0] = plan->tiles[1] = CARRY_KEYS_TILE;
   plan->most = plan->samples = CARRY_MOST;
   while (plan->most > CARRY_SORT_BLOCK &&
          plan->most * element + carry_sort_bytes(plan->most, code) > two)
@@ -156,10 +192,11 @@ static inline void carry_set_buckets(carry_plan *plan, uint64_t count)
 /* Plans a sort of `count` elements of so many bytes, whose keys have `code` bytes. False if it is
  * not for this sort. */
 static inline bool carry_plan_of(carry_plan *plan, uint64_t count, uint64_t shared,
-                                 uint32_t element, uint32_t code)
+                                 uint32_t element, uint32_t code, bool keys_only)
 {
   const carry_plan none = {0};
   *plan = none;
+  plan->keys_only = keys_only;
   plan->count = count;
   plan->most = CARRY_MOST;
   for (unsigned round = 0; round < 2;

@@ -64,24 +64,22 @@ struct bucket_part {
 
 /* The runs of a part, in shared memory. A run covers elements of the part; the word of 32 elements
  * has bits where runs begin within it, and the run that covers its first element. */
-struct run_list {
-  uint32_t *from; /* run r's elements are at from[r] + their number in the part, modulo 2^32 */
-  uint32_t *heads;
-  uint16_t *firsts;
+struct DEVICE_ALIGNED(8) run_word {
+  uint32_t heads, first;
 };
 
-DEVICE_INLINE run_list run_list_at(uint32_t *from, void *heads, uint32_t most)
-{
-  return {from, (uint32_t *)heads, (uint16_t *)((uint32_t *)heads + most / WARP_SIZE)};
-}
+struct run_list {
+  uint32_t *from; /* run r's elements are at from[r] + their number in the part, modulo 2^32 */
+  run_word *words;
+};
 
 DEVICE_INLINE void add_run(run_list list, uint32_t run, uint32_t at, uint32_t end, uint32_t from)
 {
   list.from[run] = from - at;
-  if (at % WARP_SIZE) device_or32(&list.heads[at / WARP_SIZE], 1u << at % WARP_SIZE);
+  if (at % WARP_SIZE) device_or32(&list.words[at / WARP_SIZE].heads, 1u << at % WARP_SIZE);
   DEVICE_ROLLED
   for (uint32_t word = (at + WARP_SIZE - 1) / WARP_SIZE; word * WARP_SIZE < end; word++)
-    list.firsts[word] = (uint16_t)run;
+    list.words[word].first = run;
 }
 
 /* The run of a part in one of its tiles. */
@@ -115,7 +113,7 @@ DEVICE_INLINE void list_runs(section_tiles from, bucket_part part, run_in_tile r
   const uint32_t step = listed_tiles();
   uint32_t before = 0, runs = 0;
   for (uint32_t word = threadIdx.x; word * WARP_SIZE < part.count; word += blockDim.x)
-    list.heads[word] = 0;
+    list.words[word].heads = 0;
   for (uint32_t more = 0;;) {
     const uint32_t tile = part.tile + more + threadIdx.x;
     uint32_t all;
@@ -150,8 +148,8 @@ DEVICE_INLINE void go_on(section_tiles from, bucket_part *part)
 /* Where element j of the part is. */
 DEVICE_INLINE uint32_t run_element(run_list list, uint32_t j)
 {
-  const uint32_t lane = j % WARP_SIZE, heads = list.heads[j / WARP_SIZE] & ((2u << lane) - 1);
-  return list.from[list.firsts[j / WARP_SIZE] + device_popc(heads)] + j;
+  const run_word word = list.words[j / WARP_SIZE];
+  return list.from[word.first + device_popc(word.heads & ((2u << j % WARP_SIZE) - 1))] + j;
 }
 
 } // namespace carry

@@ -37,7 +37,7 @@ DEVICE_INLINE sort_parts_storage<Key, Value> sort_parts_storage_at(void *memory,
   all.elements = elements_at<Key, Value>(memory, most, &at);
   all.by = {(uint32_t *)at, (uint32_t *)at + most + WARP_SIZE};
   uint32_t *const heads = all.by.bins + CARRY_BINS / 2;
-  all.runs = run_list_at((uint32_t *)at, heads, most);
+  all.runs = {(uint32_t *)at, (run_word *)heads};
   all.sample = code_sample_at<Key>(heads + most / WARP_SIZE * 2);
   return all;
 }

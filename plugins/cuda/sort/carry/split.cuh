@@ -39,7 +39,7 @@ template <class Key, class Value> struct split_storage {
   uint16_t *order;  /* numbers of elements, by bucket; order[-1] is 0 */
   uint32_t *counts; /* of each bucket, by warp, two in each; then where they begin */
   run_list runs;
-  uint32_t *edges; /* a bit for each place where a bucket begins; overlays runs.heads */
+  uint32_t *edges; /* a bit for each place where a bucket begins; overlays runs.words */
   lookup<Key> search;
 };
 
@@ -52,10 +52,11 @@ DEVICE_INLINE split_storage<Key, Value> split_storage_at(void *memory, uint32_t 
   void *at;
   by.elements = elements_at<Key, Value>(memory, tile, &at);
   by.search = lookup_at<Key>(at, buckets);
-  at = by.search.table + CARRY_TABLE_WORDS;
+  at = by.search.splitters + buckets;
+  by.runs.words = (run_word *)at;
   by.edges = (uint32_t *)at;
-  at = by.edges + tile / WARP_SIZE + (tile / WARP_SIZE + 1) / 2; /* and runs.firsts */
-  by.runs = run_list_at((uint32_t *)at, by.edges, tile);
+  at = by.runs.words + tile / WARP_SIZE;
+  by.runs.from = (uint32_t *)at;
   by.order = (uint16_t *)at + ALIGNED;
   by.counts = (uint32_t *)(by.order + tile);
   return by;
@@ -123,13 +124,45 @@ DEVICE_INLINE void place_buckets(uint32_t *counts, uint32_t *edges, uint32_t buc
 }
 
 /* A tile that a block splits. */
-template <class Key, class Value> struct split_tile {
+struct tile_work {
+  tile_begin begin;
+  section of;
+  uint32_t done; /* elements of the section before it */
   uint32_t count;
-  bool one_key;
   uint16_t *starts; /* where buckets begin, `distance` apart */
   uint32_t distance;
-  element_array<Key, Value> to;
 };
+
+/* The block's tile; false if there is none. */
+template <bool first, class Key, class Value>
+DEVICE_INLINE bool find_tile(const split_args<Key, Value> &args, tile_work *mine)
+{
+  const uint32_t tile = args.tiles.tile;
+  mine->begin = {0, blockIdx.x, 0, 0};
+  mine->of = {0, args.order.count, 0, 0};
+  if (!first) {
+    if (blockIdx.x >= *args.tile_count) return false;
+    mine->begin = args.begins[blockIdx.x];
+    mine->of = args.sections[mine->begin.section];
+  }
+  mine->done = mine->begin.number * tile;
+  mine->count = (uint32_t)plan_min(mine->of.count - mine->done, tile);
+  mine->starts =
+      args.tiles.starts + (uint64_t)mine->of.first_tile * args.set.buckets + mine->begin.number;
+  mine->distance = (uint32_t)plan_blocks(mine->of.count, tile);
+  return true;
+}
+
+/* Lists the runs of a tile of the second level. By all threads of the block. */
+template <class Key, class Value>
+DEVICE_INLINE void list_tile_runs(const split_args<Key, Value> &args, const tile_work &mine,
+                                  run_list runs)
+{
+  const tile_begin begin = mine.begin;
+  const section_tiles from = tiles_of(args.source, {0, args.order.count, 0, 0});
+  const bucket_part part = {begin.section, begin.section + 1, begin.tile, begin.skip, mine.count};
+  list_runs(from, part, find_run(from, part, 0), runs);
+}
 
 /* Finds the bucket of each of the thread's elements. There is a loop for each form of table and of
  * keys, for tiles that are `whole`: they have as many elements as they can. In others, lanes behind
@@ -179,9 +212,10 @@ DEVICE_INLINE void find_buckets(const split_args<Key, Value> &args,
  * came out of order, unless `exactly`. By all threads of the block. */
 template <class Key, class Value, uint32_t most, bool whole>
 DEVICE_INLINE bool split_elements(const split_args<Key, Value> &args,
-                                  const split_storage<Key, Value> &by,
-                                  const split_tile<Key, Value> &tile, bool exactly)
+                                  const split_storage<Key, Value> &by, const tile_work &tile,
+                                  bool exactly)
 {
+  const element_array<Key, Value> to = elements_from(args.to, (uint64_t)tile.of.begin + tile.done);
   const uint32_t buckets = args.set.buckets, words = CARRY_BLOCK / WARP_SIZE * buckets / 2;
   const uint32_t items = whole ? most : args.tiles.tile / CARRY_BLOCK;
   uint32_t *const mine = by.counts + threadIdx.x / WARP_SIZE * (buckets / 2);
@@ -192,7 +226,7 @@ DEVICE_INLINE bool split_elements(const split_args<Key, Value> &args,
   for (uint32_t i = threadIdx.x; i < args.tiles.tile / WARP_SIZE; i += CARRY_BLOCK)
     by.edges[i] = 0;
   if (threadIdx.x == 0) by.order[-1] = 0;
-  if (!tile.one_key) find_buckets<Key, Value, most, whole>(args, by, items, tile.count, slots);
+  if (!tile.of.one_key) find_buckets<Key, Value, most, whole>(args, by, items, tile.count, slots);
   __syncthreads();
   if (exactly || sample::warp_is_contended(slots[0])) {
     DEVICE_UNROLL
@@ -218,7 +252,7 @@ DEVICE_INLINE bool split_elements(const split_args<Key, Value> &args,
     const uint32_t i = by.order[j], before = by.order[(int32_t)j - 1];
     wrong |= before > i && !(by.edges[j / WARP_SIZE] & 1u << threadIdx.x % WARP_SIZE);
     if (!whole) wrong |= i >= tile.count;
-    copy_element(by.elements, i, tile.to, j);
+    copy_element(by.elements, i, to, j);
   }
   return wrong;
 }
@@ -267,44 +301,30 @@ __global__ void __launch_bounds__(CARRY_BLOCK, device_blocks(CARRY_BLOCK, split_
 {
   DEVICE_SHARED(char, memory);
   DEVICE_SHARED_ARRAY(uint32_t, redo, 1);
-  const uint32_t tile = args.tiles.tile;
-  split_storage<Key, Value> by = split_storage_at<Key, Value>(memory, tile, args.set.buckets);
+  split_storage<Key, Value> by =
+      split_storage_at<Key, Value>(memory, args.tiles.tile, args.set.buckets);
   device_await_before();
-  tile_begin begin = {0, blockIdx.x, 0, 0};
-  section of = {0, args.order.count, 0, 0};
-  if (!first) {
-    if (blockIdx.x >= *args.tile_count) return;
-    begin = args.begins[blockIdx.x];
-    of = args.sections[begin.section];
-  }
-  const uint32_t done = begin.number * tile, count = (uint32_t)plan_min(of.count - done, tile);
+  tile_work mine;
+  if (!find_tile<first>(args, &mine)) return;
   constexpr uint32_t most = split_items<first>;
-  const bool whole = count == CARRY_BLOCK * most;
-  if (!of.one_key) load_lookup(args.set, begin.section, by.search);
-  if (!first) {
-    const section_tiles from = tiles_of(args.source, {0, args.order.count, 0, 0});
-    const bucket_part part = {begin.section, begin.section + 1, begin.tile, begin.skip, count};
-    list_runs(from, part, find_run(from, part, 0), by.runs);
-  }
+  const bool whole = mine.count == CARRY_BLOCK * most;
+  if (!mine.of.one_key) load_lookup(args.set, mine.begin.section, by.search);
+  if (!first) list_tile_runs(args, mine, by.runs);
   if (whole)
-    load_tile<Key, Value, first, true>(args, by, done, count);
+    load_tile<Key, Value, first, true>(args, by, mine.done, mine.count);
   else
-    load_tile<Key, Value, first, false>(args, by, done, count);
+    load_tile<Key, Value, first, false>(args, by, mine.done, mine.count);
   if (threadIdx.x == 0) *redo = 0;
   device_await_copies();
   __syncthreads();
   set_scale(&by.search);
-  const split_tile<Key, Value> work = {
-      count, of.one_key != 0,
-      args.tiles.starts + (uint64_t)of.first_tile * args.set.buckets + begin.number,
-      (uint32_t)plan_blocks(of.count, tile), elements_from(args.to, (uint64_t)of.begin + done)};
-  const bool wrong = whole ? split_elements<Key, Value, most, true>(args, by, work, false)
-                           : split_elements<Key, Value, most, false>(args, by, work, false);
+  const bool wrong = whole ? split_elements<Key, Value, most, true>(args, by, mine, false)
+                           : split_elements<Key, Value, most, false>(args, by, mine, false);
   if (wrong) device_poke32(redo, 1);
   __syncthreads();
   if (*redo) {
     DEVICE_PATH("carry_exactly");
-    split_elements<Key, Value, most, false>(args, by, work, true);
+    split_elements<Key, Value, most, false>(args, by, mine, true);
   }
 }
 

@@ -78,25 +78,34 @@ DEVICE_INLINE uint32_t entry_bits(uint32_t splitters, uint32_t shift)
 {
   enum { MORE = 2 }; /* 4 to 8 entries for each splitter */
   if (!splitters) return 0;
-  return (uint32_t)plan_min(WARP_SIZE - device_clz32(splitters) + MORE, shift);
+  return (uint32_t)plan_min(WARP_SIZE - device_clz32(splitters) + MORE, shift - 1);
 }
 
-/* Writes a section's table, in which splitters are sorted by entry, too: each entry searches for
- * the first that is not before it. By all threads of the block. */
+/* True if splitter i stays where it is: the range of the table depends on it, or it differs by 1
+ * from a neighbour, so that all codes between them are alike. */
+template <class Key> DEVICE_INLINE bool is_fixed(const Key *splitters, uint32_t buckets, uint32_t i)
+{
+  return i == 0 || i + 2 == buckets || (Key)(splitters[i] - splitters[i - 1]) <= 1 ||
+         (Key)(splitters[i + 1] - splitters[i]) <= 1;
+}
+
+/* Writes a section's splitters and its table, in which splitters are sorted by entry, too: each
+ * entry searches for the first that is not before it. A splitter that is alone in its entry is
+ * moved to the first code of its place. By all threads of the block. */
 template <class Key>
-DEVICE_INLINE void write_table(const Key *splitters, uint32_t buckets, uint32_t *table)
+DEVICE_INLINE void write_table(Key *splitters, uint32_t buckets, Key *written, uint32_t *table)
 {
   DEVICE_SHARED_ARRAY(uint32_t, counts, CARRY_CELLS); /* splitters in each cell */
   DEVICE_SHARED_ARRAY(uint32_t, cells, CARRY_CELLS);
   DEVICE_SHARED_ARRAY(uint16_t, ends, CARRY_MOST_BUCKETS); /* entries of splitters */
+  DEVICE_SHARED_ARRAY(uint8_t, places, CARRY_MOST_BUCKETS);
   DEVICE_SHARED_ARRAY(uint32_t, most, 1);
   Key least, range;
   set_range(splitters, buckets, &least, &range);
   const uint32_t bits = range ? 8 * sizeof(Key) - leading_zeros(range) : 0, cell_bits = 6;
-  const uint32_t shift = bits > cell_bits ? bits - cell_bits : 0, t = threadIdx.x;
-  enum { FLAT_BITS = 6 }; /* of entries of a cell, if all have as many */
+  const uint32_t shift = bits > cell_bits ? bits - cell_bits : 1, t = threadIdx.x;
+  const uint32_t flat_bits = carry_cell_bits(buckets);
   static_assert(CARRY_CELLS == 64, "the bits of a cell's number");
-  static_assert(CARRY_CELLS << FLAT_BITS <= CARRY_ENTRIES, "there is room");
   for (uint32_t i = t; i < CARRY_CELLS; i += blockDim.x)
     counts[i] = 0;
   if (t == 0) *most = 0;
@@ -107,8 +116,8 @@ DEVICE_INLINE void write_table(const Key *splitters, uint32_t buckets, uint32_t 
   uint32_t some = t < CARRY_CELLS ? entry_bits(counts[t], shift) : 0; /* a block has 64 threads */
   if (t < CARRY_CELLS) device_max32(most, some);
   __syncthreads();
-  const bool flat = *most <= FLAT_BITS;
-  if (flat) some = (uint32_t)plan_min(FLAT_BITS, shift);
+  const bool flat = *most <= flat_bits;
+  if (flat) some = (uint32_t)plan_min(flat_bits, shift - 1);
   uint32_t entries;
   const uint32_t before = sample::block_before_all(t < CARRY_CELLS ? 1u << some : 0, &entries);
   if (t == 0) *most = 0;
@@ -123,20 +132,32 @@ DEVICE_INLINE void write_table(const Key *splitters, uint32_t buckets, uint32_t 
     ends[i] = (uint16_t)((uint32_t)(distance >> (cell & 0xffff)) + (cell >> 16));
   }
   __syncthreads();
+  const auto is_end = [&](uint32_t i, uint32_t entry) {
+    return i + 1 < buckets && ends[i] == entry;
+  };
+  for (uint32_t i = t; i + 1 < buckets; i += blockDim.x) {
+    const uint32_t low_bits = cell_of(i) & 0xffff;
+    const Key distance = (Key)(splitters[i] - least);
+    const uint32_t place = place_in_entry(distance, low_bits);
+    const Key begin =
+        (Key)(((distance >> low_bits) << low_bits) + place_begin<Key>(place, low_bits));
+    const bool exact = begin == distance;
+    const bool alone = !(i > 0 && ends[i - 1] == ends[i]) && !is_end(i + 1, ends[i]);
+    const bool moves = alone && !exact && !is_fixed(splitters, buckets, i);
+    places[i] = (uint8_t)(alone && (exact || moves) ? place : (uint32_t)ENTRY_MANY);
+    written[i] = moves ? (Key)(least + begin) : splitters[i];
+  }
+  __syncthreads();
   uint32_t mine = 0;
-  uint16_t *const befores = (uint16_t *)(table + CARRY_CELLS + 2);
+  uint16_t *const befores = (uint16_t *)(table + CARRY_HEAD_WORDS);
   for (uint32_t entry = t; entry < entries; entry += blockDim.x) {
     uint32_t i = 0;
     for (uint32_t step = CARRY_MOST_BUCKETS / 2; step > 0; step /= 2)
       if (i + step < buckets && ends[i + step - 1] < entry) i += step;
-    const auto has = [&](uint32_t k) { return k + 1 < buckets && ends[k] == entry; };
-    const uint32_t place = !has(i) ? (uint32_t)ENTRY_PLACES
-                           : has(i + 1)
-                               ? (uint32_t)ENTRY_MANY
-                               : place_in_entry((Key)(splitters[i] - least), cell_of(i) & 0xffff);
+    const uint32_t place = is_end(i, entry) ? places[i] : (uint32_t)ENTRY_PLACES;
     befores[entry] = (uint16_t)(i | place << ENTRY_BITS);
     uint32_t alike = 0;
-    while (has(i + alike))
+    while (is_end(i + alike, entry))
       alike++;
     mine = (uint32_t)plan_max(mine, alike);
   }
@@ -190,10 +211,10 @@ __global__ void __launch_bounds__(CARRY_CHOOSE_BLOCK,
     const Key code = candidate(codes, by, mixed, samples, buckets, i);
     const bool again = i > 0 && candidate(codes, by, mixed, samples, buckets, i - 1) == code;
     splitters[i] = (Key)(code + (again && (Key)(code + 1) != 0));
-    args.set.splitters[(uint64_t)s * buckets + i] = splitters[i];
   }
   __syncthreads();
-  write_table(splitters, buckets, args.set.tables + (uint64_t)s * CARRY_TABLE_WORDS);
+  write_table(splitters, buckets, args.set.splitters + (uint64_t)s * buckets,
+              args.set.tables + (uint64_t)s * carry_table_words(buckets));
 }
 
 } // namespace carry

@@ -18,13 +18,13 @@ template <class Pair> struct carried_sort {
   static bool suits(const device_job *job)
   {
     carry_plan plan;
-    return sorted::plan(&plan, job->count, job->shared_bytes);
+    return sorted::plan(&plan, job->count, job->shared_bytes, false);
   }
 
   static uint64_t extra_bytes(const device_job *job)
   {
     carry_plan plan = {};
-    (void)sorted::plan(&plan, job->count, job->shared_bytes);
+    (void)sorted::plan(&plan, job->count, job->shared_bytes, false);
     return sorted::bytes(plan, true, true);
   }
 
@@ -37,7 +37,7 @@ template <class Pair> struct carried_sort {
   {
     carry_plan plan = {};
     const void *keys;
-    (void)sorted::plan(&plan, job->count, job->shared_bytes);
+    (void)sorted::plan(&plan, job->count, job->shared_bytes, false);
     *result = 1;
     return sorted::sort(plan, pairs_of(job, buffers), job->multiprocessors,
                         {buffers->keys[0], buffers->indices[0], buffers->extra}, &keys);
