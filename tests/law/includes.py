@@ -96,8 +96,8 @@ IN_ORDER = {
         'merge_pieces.cuh',  # sorted runs
     ],
     'plugins/cuda/sort/carry': [
-        'plan.h', 'elements.cuh', 'runs.cuh', 'lookup.cuh', 'block_sort.cuh', 'splitters.cuh', 'split.cuh',
-        'sections.cuh', 'sort_parts.cuh', 'keys_only.cuh', 'carry_sort.cuh', 'pair_sorts.cuh', 'pair_sort.cuh', 'device_carry.cu',
+        'plan.h', 'elements.cuh', 'runs.cuh', 'lookup.cuh', 'block_sort.cuh', 'split.cuh',
+        'sections.cuh', 'splitters.cuh', 'sort_parts.cuh', 'keys_only.cuh', 'carry_sort.cuh', 'pair_sorts.cuh', 'pair_sort.cuh', 'device_carry.cu',
         'keys_32.cu', 'keys_64.cu', 'keys_128.cu',
     ],
 }

@@ -197,15 +197,10 @@ template <class Code> struct sampled_scale {
   }
 };
 
-/* Samples `count` codes and sorts these, by a bitonic network (Knuth, TAOCP 3, 5.3.4). By all
- * threads of the block; ends with a barrier. */
-template <class Code, class Code_at>
-DEVICE_INLINE sampled_scale<Code> sampled_scale_of(code_sample<Code> sample, uint32_t count,
-                                                   code_range<Code> range, Code_at code_at)
+/* Sorts a sample, by a bitonic network (Knuth, TAOCP 3, 5.3.4). By all threads of the block, after
+ * a barrier; ends with one. */
+template <class Code> DEVICE_INLINE void sort_sample(code_sample<Code> sample)
 {
-  for (uint32_t i = threadIdx.x; i < CELLS; i += blockDim.x)
-    sample.codes[i] = code_at((uint32_t)((uint64_t)i * count / CELLS));
-  __syncthreads();
   for (uint32_t run = 2; run <= CELLS; run *= 2) {
     for (uint32_t apart = run / 2; apart > 0; apart /= 2) {
       for (uint32_t i = threadIdx.x; i < CELLS; i += blockDim.x) {
@@ -220,6 +215,17 @@ DEVICE_INLINE sampled_scale<Code> sampled_scale_of(code_sample<Code> sample, uin
       __syncthreads();
     }
   }
+}
+
+/* Samples `count` codes. By all threads of the block; ends with a barrier. */
+template <class Code, class Code_at>
+DEVICE_INLINE sampled_scale<Code> sampled_scale_of(code_sample<Code> sample, uint32_t count,
+                                                   code_range<Code> range, Code_at code_at)
+{
+  for (uint32_t i = threadIdx.x; i < CELLS; i += blockDim.x)
+    sample.codes[i] = code_at((uint32_t)((uint64_t)i * count / CELLS));
+  __syncthreads();
+  sort_sample(sample);
   for (uint32_t cell = threadIdx.x; cell <= CELLS; cell += blockDim.x) {
     const Code from = cell ? sample.codes[cell - 1] : range.least;
     const Code width = (Code)((cell < CELLS ? sample.codes[cell] : range.greatest) - from);

@@ -3,8 +3,7 @@
  *
  *   choose_splitters   a sample of all keys         splitters of the first level
  *   split              the caller's arrays          tiles by bucket
- *   count_sections, list_sections                   sections, and their tiles   (two levels)
- *   choose_splitters   samples of the sections      their splitters
+ *   choose_splitters   samples of the sections      sections and their splitters   (two levels)
  *   split              runs of a section            its tiles by bucket
  *   list_parts         where buckets begin          parts that fit in shared memory
  *   sort_parts         runs of a part               the caller's arrays, sorted
@@ -26,7 +25,7 @@ template <class Key, class Value> struct memory_of {
   splitter_set<Key> sets[CARRY_MAX_LEVELS];
   section *sections;
   tile_begin *begins;
-  uint32_t *befores, *totals, *tile_count, *counts;
+  uint32_t *befores;
   part_list<Key> list;
 };
 
@@ -42,9 +41,9 @@ static memory_of<Key, Value> divide(const carry_plan &plan, Space *from)
     const uint64_t sections = level ? plan.buckets[0] : 1, buckets = plan.buckets[level];
     const uint64_t starts = carry_most_tiles(&plan, level) * buckets * sizeof(uint16_t);
     const uint64_t befores =
-        level ? plan.buckets[0] * carry_most_tiles(&plan, 0) * sizeof(uint32_t) : 0;
+        level && plan.far_befores ? plan.buckets[0] * carry_befores_bytes(&plan) : 0;
     void *const both = from->take(plan_max(starts, befores)); /* these are read before */
-    if (level) memory.befores = (uint32_t *)both;
+    if (befores) memory.befores = (uint32_t *)both;
     memory.tiles[level] = {(uint16_t *)both, plan.tiles[level], (uint32_t)buckets};
     memory.sets[level] = {
         (Key *)from->take(sections * buckets * sizeof(Key)),
@@ -54,11 +53,7 @@ static memory_of<Key, Value> divide(const carry_plan &plan, Space *from)
   if (plan.levels > 1) {
     memory.sections = (section *)from->take(plan.buckets[0] * sizeof(section));
     memory.begins = (tile_begin *)from->take(carry_most_tiles(&plan, 1) * sizeof(tile_begin));
-    memory.totals = (uint32_t *)from->take((plan.buckets[0] + 1) * sizeof(uint32_t));
-    memory.tile_count = memory.totals + plan.buckets[0];
   }
-  memory.counts = (uint32_t *)from->take(carry_sections(&plan) * plan.buckets[plan.levels - 1] *
-                                         sizeof(uint32_t));
   memory.list.parts =
       (sorted_part<Key> *)from->take(carry_most_parts(&plan) * sizeof(sorted_part<Key>));
   memory.list.hard =
@@ -83,19 +78,19 @@ static device_status start_choose(const sort_state<Key, Value> &sort)
   const carry_plan &plan = *sort.plan;
   const memory_of<Key, Value> &memory = sort.memory;
   const uint32_t level = first ? 0 : 1;
-  const uint32_t samples = carry_samples(&plan, level);
+  const uint64_t shared = carry_choose_bytes(&plan, level, sizeof(Key));
   const choose_args<Key> args = {sort.order,
                                  first ? sort.in.keys : sort.out.keys,
-                                 first ? NULL : memory.sections,
-                                 memory.tiles[0],
-                                 memory.befores,
-                                 samples,
+                                 carry_samples(&plan, level),
                                  memory.sets[level],
-                                 memory.list.count};
+                                 memory.list.count,
+                                 {memory.tiles[0], plan.tiles[1], sort.order.count,
+                                  memory.sets[0].splitters, memory.sections, memory.begins},
+                                 memory.befores,
+                                 (uint32_t)shared};
   return device_launch(
       choose_splitters<Key, first>, first ? 1 : plan.buckets[0], CARRY_CHOOSE_BLOCK,
-      (samples + plan.buckets[level]) * sizeof(Key) + carry_sort_bytes(samples, sizeof(Key)),
-      sort.stream, args);
+      shared + (first || plan.far_befores ? 0 : carry_befores_bytes(&plan)), sort.stream, args);
 }
 
 template <class Key, class Value, bool first>
@@ -106,15 +101,9 @@ static device_status start_split(const sort_state<Key, Value> &sort,
   const carry_plan &plan = *sort.plan;
   const memory_of<Key, Value> &memory = sort.memory;
   const uint32_t level = first ? 0 : 1;
-  const split_args<Key, Value> args = {sort.order,
-                                       from,
-                                       memory.sets[level],
-                                       memory.tiles[0],
-                                       memory.sections,
-                                       memory.begins,
-                                       memory.tile_count,
-                                       memory.tiles[level],
-                                       to};
+  const split_args<Key, Value> args = {
+      sort.order,      from,          memory.sets[level],  memory.tiles[0],
+      memory.sections, memory.begins, memory.tiles[level], to};
   const uint64_t tiles = carry_most_tiles(&plan, level);
   if constexpr (can_be_keys_only<Key, Value>)
     if (plan.keys_only)
@@ -125,22 +114,6 @@ static device_status start_split(const sort_state<Key, Value> &sort,
                            carry_split_bytes(plan.tiles[level], plan.buckets[level], sizeof(Key)) +
                            16,
                        sort.stream, args);
-}
-
-template <class Key, class Value>
-static device_status start_sections(const sort_state<Key, Value> &sort)
-{
-  const carry_plan &plan = *sort.plan;
-  const memory_of<Key, Value> &memory = sort.memory;
-  const sections_args<Key> args = {
-      memory.tiles[0], plan.tiles[1],   (uint32_t)plan.count, memory.sets[0].splitters,
-      memory.totals,   memory.sections, memory.begins,        memory.tile_count,
-      memory.befores};
-  const device_status status =
-      device_launch(count_sections<Key>, plan.buckets[0], CARRY_BLOCK, 0, sort.stream, args);
-  return status ? status
-                : device_launch(list_sections<Key>, plan.buckets[0], CARRY_BLOCK, 0, sort.stream,
-                                args);
 }
 
 template <class Key, class Value>
@@ -164,17 +137,11 @@ static device_status start_parts(const sort_state<Key, Value> &sort)
   const carry_plan &plan = *sort.plan;
   const memory_of<Key, Value> &memory = sort.memory;
   const uint32_t last = plan.levels - 1;
-  const parts_args<Key> args = {
-      memory.tiles[last], (uint32_t)plan.count, memory.sections, (uint32_t)carry_sections(&plan),
-      memory.sets[0],     memory.sets[last],    plan.most,       plan.joined,
-      memory.counts,      memory.list};
-  const uint64_t warps = carry_sections(&plan) * plan.buckets[last];
+  const parts_args<Key> args = {memory.tiles[last], sort.order.count,  memory.sections,
+                                memory.sets[0],     memory.sets[last], plan.most,
+                                plan.joined,        memory.list};
   device_status status =
-      device_launch(count_buckets<Key>, plan_blocks(warps, CARRY_BLOCK / WARP_SIZE), CARRY_BLOCK, 0,
-                    sort.stream, args);
-  if (!status)
-    status =
-        device_launch(list_parts<Key>, carry_sections(&plan), CARRY_BLOCK, 0, sort.stream, args);
+      device_launch(list_parts<Key>, carry_sections(&plan), CARRY_BLOCK, 0, sort.stream, args);
   const sort_parts_args<Key, Value> parts = {sort.order,      memory.elements, memory.tiles[last],
                                              memory.sections, memory.list,     plan.most,
                                              sort.out};
@@ -196,7 +163,6 @@ template <class Key, class Value> static device_status start(const sort_state<Ke
     if (!status) status = start_split<Key, Value, true>(sort, sort.in, sort.memory.elements);
   } else {
     if (!status) status = start_split<Key, Value, true>(sort, sort.in, sort.out);
-    if (!status) status = start_sections(sort);
     if (!status) status = start_choose<Key, Value, false>(sort);
     if (!status) status = start_split<Key, Value, false>(sort, sort.out, sort.memory.elements);
   }

@@ -120,9 +120,21 @@ template <class Key> struct float_order {
   }
 };
 
+/* How many elements there are: as many as device memory tells, if that is not NULL, but at most
+ * `most`. */
+struct element_count {
+  uint32_t most;
+  const uint64_t *told;
+
+  DEVICE_MEMBER uint32_t operator()() const
+  {
+    return told ? (uint32_t)plan_min(*told, most) : most;
+  }
+};
+
 /* The order of so many keys. */
 template <class Key> struct key_order {
-  uint32_t count;
+  element_count count;
   bool floats;
   float_order<Key> code_of; /* of integers the first two members */
 
@@ -150,7 +162,8 @@ template <class Key> static key_order<Key> key_order_of(const device_pairs &job)
   const bool descending = job.flags & RECSORT_KEY_DESCENDING;
   const bool total = job.flags & RECSORT_KEY_NAN_TOTAL;
   const Key all = (Key) ~(Key)0, sign = (Key)((Key)1 << (8 * sizeof(Key) - 1));
-  key_order<Key> order = {(uint32_t)job.count, job.kind == RECSORT_KEY_FLOAT, {}};
+  key_order<Key> order = {
+      {(uint32_t)job.count, job.device_count}, job.kind == RECSORT_KEY_FLOAT, {}};
   order.code_of.flip =
       (job.kind == RECSORT_KEY_UNSIGNED ? (Key)0 : sign) ^ (descending ? all : (Key)0);
   order.code_of.mask = pairs::compared_mask<Key>(job);

@@ -158,11 +158,15 @@ DEVICE_INLINE key_part key_part_at(void *memory, uint32_t most)
 
 constexpr uint32_t key_part_items = CARRY_MOST / CARRY_SORT_BLOCK;
 
-/* Whether there is item t of the thread's. Loops have no other branch, so that items do not wait
- * for each other. */
-DEVICE_INLINE bool has_key(uint32_t count, uint32_t t)
+/* Calls work(t, i, has) for all items of the thread, of which item t has number i; `has` is false
+ * behind `count`. Items have no branches, so that they do not wait for each other. The branch
+ * before them keeps what several loops compute out of registers. */
+template <class Work> DEVICE_INLINE void for_items(uint32_t count, const Work &work)
 {
-  return t * CARRY_SORT_BLOCK + threadIdx.x < count;
+  if (count == 0) return;
+  DEVICE_UNROLL
+  for (uint32_t t = 0; t < key_part_items; t++)
+    work(t, t * CARRY_SORT_BLOCK + threadIdx.x, t * CARRY_SORT_BLOCK + threadIdx.x < count);
 }
 
 /* Sorts codes in a range, of which the thread has those of its items. Words are differences from
@@ -177,22 +181,18 @@ DEVICE_INLINE sort_result sort_codes(sort_storage by, uint32_t count, code_range
   for (uint32_t i = 0; i < CARRY_BINS / 2 / CARRY_SORT_BLOCK; i++)
     by.bins[i * CARRY_SORT_BLOCK + threadIdx.x] = 0;
   __syncthreads();
-  DEVICE_UNROLL
-  for (uint32_t t = 0; t < key_part_items; t++) {
+  for_items(count, [&](uint32_t t, uint32_t, bool has) {
     const uint32_t bin = part_of_range(codes[t] - range.least, factor), shift = bin % 2 * 16;
-    const bool has = has_key(count, t);
     const uint32_t two = device_add32(&by.bins[has ? bin / 2 : threadIdx.x], has ? 1u << shift : 0);
     numbers[t / 2] |= (two >> shift & 0xffff) << t % 2 * 16;
-  }
+  });
   const uint32_t most = place_bins<CARRY_SORT_BLOCK>(by.bins);
   if (most > MOST_IN_BIN) return CROWDED;
-  DEVICE_UNROLL
-  for (uint32_t t = 0; t < key_part_items; t++) {
+  for_items(count, [&](uint32_t t, uint32_t, bool has) {
     const uint32_t word = codes[t] - range.least, number = numbers[t / 2] >> t % 2 * 16 & 0xffff;
     const uint32_t place = bin_place(by.bins, part_of_range(word, factor)) + number;
-    const bool has = has_key(count, t);
     by.words[word_place(has ? place : count)] = has ? word : UINT32_MAX;
-  }
+  });
   if (threadIdx.x < GROUP) by.words[word_place(count + threadIdx.x)] = UINT32_MAX; /* for groups */
   __syncthreads();
   sort_bins<CARRY_SORT_BLOCK>(by.words, count, most);
@@ -225,13 +225,13 @@ __global__ void __launch_bounds__(CARRY_SORT_BLOCK, device_blocks(CARRY_SORT_BLO
   for (uint32_t p = blockIdx.x; p < parts; p += gridDim.x) {
     const sorted_part<uint32_t> part = next.part;
     const uint32_t count = part.of.count;
-    uint32_t codes[key_part_items];
+    uint32_t codes[key_part_items] = {};
     list_runs(next.from, part.of, next.run, by.runs);
-    DEVICE_UNROLL
-    for (uint32_t t = 0; t < key_part_items; t++) { /* those behind the last one are like it */
-      const uint32_t i = (uint32_t)plan_min(t * CARRY_SORT_BLOCK + threadIdx.x, count - 1);
-      codes[t] = args.from.keys[run_element(by.runs, i)] ^ flip;
-    }
+    for_items(count, [&](uint32_t t, uint32_t i,
+                         bool) { /* those behind the last one are like it */
+                                 const uint32_t there = (uint32_t)plan_min(i, count - 1);
+                                 codes[t] = args.from.keys[run_element(by.runs, there)] ^ flip;
+    });
     if (p + gridDim.x < parts) next = part_at(args, args.list.parts, p + gridDim.x);
     const bool known = part.least > 0 && part.greatest < UINT32_MAX; /* splitters have told it */
     const code_range<uint32_t> range =
@@ -242,12 +242,10 @@ __global__ void __launch_bounds__(CARRY_SORT_BLOCK, device_blocks(CARRY_SORT_BLO
     if (sorted == CROWDED) {
       if (threadIdx.x == 0) add_hard(args.list, part);
     } else {
-      DEVICE_UNROLL
-      for (uint32_t t = 0; t < key_part_items; t++) {
-        const uint32_t j = t * CARRY_SORT_BLOCK + threadIdx.x;
+      for_items(count, [&](uint32_t t, uint32_t j, bool has) {
         const uint32_t word = sorted == ALIKE ? 0 : by.by.words[word_place(j)];
-        if (j < count) to[t * CARRY_SORT_BLOCK] = (range.least + word) ^ flip;
-      }
+        if (has) to[t * CARRY_SORT_BLOCK] = (range.least + word) ^ flip;
+      });
     }
     __syncthreads();
   }

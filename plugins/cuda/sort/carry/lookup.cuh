@@ -1,8 +1,8 @@
 /* lookup.cuh - finds the bucket of a code: the number of splitters that are not greater. The range
  * of the splitters is divided into equal cells, and each cell into entries: more where it has more
  * splitters, as codes of floats, say, crowd near the greatest ones. An entry has the number of
- * splitters before it and about where in it the next one is, so that one look tells the bucket of
- * most codes; the others are compared with splitters.
+ * splitters before it and where in it the next one is, so that one look tells the bucket of most
+ * codes; those of an entry with several splitters are compared with these.
  */
 #ifndef RECSORT_CUDA_CARRY_LOOKUP_CUH
 #define RECSORT_CUDA_CARRY_LOOKUP_CUH

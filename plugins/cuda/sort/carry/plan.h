@@ -41,7 +41,8 @@ typedef struct carry_plan {
   uint32_t samples; /* the most of a section */
   uint32_t levels;
   uint32_t buckets[CARRY_MAX_LEVELS]; /* of a section; a multiple of 2 */
-  uint32_t tiles[CARRY_MAX_LEVELS];   /* elements that a block splits: a multiple of its threads */
+  bool far_befores; /* what is before each tile of the first level is not in shared memory */
+  uint32_t tiles[CARRY_MAX_LEVELS]; /* elements that a block splits: a multiple of its threads */
 } carry_plan;
 
 /* The bits of an entry's number in its cell, if all cells have as many: 16 entries for each bucket,
@@ -97,10 +98,16 @@ static inline uint64_t carry_sort_bytes(uint32_t most, uint32_t code)
          (2 * CELLS + 2) * sizeof(uint32_t);
 }
 
-/* The most tiles of all sections together on a level. */
+/* The most tiles of all sections together on a level; see list_section(). */
 static inline uint64_t carry_most_tiles(const carry_plan *plan, uint32_t level)
 {
   return plan_blocks(plan->count, plan->tiles[level]) + (level ? plan->buckets[0] : 0);
+}
+
+/* Bytes for the elements of a section before each tile of the first level. */
+static inline uint64_t carry_befores_bytes(const carry_plan *plan)
+{
+  return carry_most_tiles(plan, 0) * sizeof(uint32_t);
 }
 
 /* The sections of the last level. */
@@ -114,9 +121,16 @@ static inline uint64_t carry_sections(const carry_plan *plan)
 static inline uint32_t carry_samples(const carry_plan *plan, uint32_t level)
 {
   const uint64_t all = carry_sections(plan) * plan->buckets[plan->levels - 1];
-  const bool more = level + 1 < plan->levels || plan->count / all > plan->most / 8;
+  const bool more = level + 1 < plan->levels || plan->count / all > plan->most / 7;
   return (uint32_t)plan_min(plan->samples,
                             plan->buckets[level] * (uint64_t)CARRY_SAMPLES * (more ? 2 : 1));
+}
+
+/* Bytes of shared memory of a block that chooses splitters, but for what is before tiles. */
+static inline uint64_t carry_choose_bytes(const carry_plan *plan, uint32_t level, uint32_t code)
+{
+  const uint32_t samples = carry_samples(plan, level);
+  return (samples + plan->buckets[level]) * code + carry_sort_bytes(samples, code);
 }
 
 /* The parts that blocks sort, as expected and at most. */
@@ -161,6 +175,8 @@ static inline bool carry_set_sizes(carry_plan *plan, uint64_t shared, uint32_t e
   while (plan->samples > CARRY_CHOOSE_BLOCK &&
          (plan->samples + buckets) * code + carry_sort_bytes(plan->samples, code) > two)
     plan->samples -= CARRY_CHOOSE_BLOCK;
+  plan->far_befores =
+      plan->levels > 1 && carry_choose_bytes(plan, 1, code) + carry_befores_bytes(plan) > two;
   return plan->tiles[0] && plan->tiles[1] &&
          plan->most * element + carry_sort_bytes(plan->most, code) <= two &&
          (plan->samples + buckets) * code + carry_sort_bytes(plan->samples, code) <= two;
@@ -206,7 +222,7 @@ static inline bool carry_plan_of(carry_plan *plan, uint64_t count, uint64_t shar
   }
   const uint64_t each = count / carry_sections(plan) / plan->buckets[plan->levels - 1];
   plan->joined = plan->most - (uint32_t)plan_min(each + each / 4, plan->most / 2);
-  return count <= (uint64_t)CARRY_MOST_BUCKETS * CARRY_MOST_BUCKETS * (plan->most / 4);
+  return count <= (uint64_t)CARRY_MOST_BUCKETS * CARRY_MOST_BUCKETS * (plan->most / 8 * 5);
 }
 
 #endif

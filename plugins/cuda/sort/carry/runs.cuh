@@ -47,6 +47,12 @@ DEVICE_INLINE section_tiles tiles_of(const split_tiles &all, const section &of)
           of.count};
 }
 
+/* Those of the first level, which has one section. */
+DEVICE_INLINE section_tiles tiles_of_all(const split_tiles &all, element_count count)
+{
+  return tiles_of(all, {0, count(), 0, 0});
+}
+
 /* Where bucket b begins in a tile; b may be the number of buckets. */
 DEVICE_INLINE uint32_t bucket_start(section_tiles from, uint32_t b, uint32_t tile)
 {

@@ -45,8 +45,8 @@ DEVICE_INLINE sort_parts_storage<Key, Value> sort_parts_storage_at(void *memory,
 template <class Key, class Value>
 DEVICE_INLINE section_tiles tiles_of_part(const sort_parts_args<Key, Value> &args, uint32_t s)
 {
-  return tiles_of(args.tiles,
-                  args.sections ? args.sections[s] : section{0, args.order.count, 0, 0});
+  return args.sections ? tiles_of(args.tiles, args.sections[s])
+                       : tiles_of_all(args.tiles, args.order.count);
 }
 
 /* Gathers a part, of which `run` is what find_run() has found. By all threads of the block;
@@ -92,7 +92,8 @@ DEVICE_INLINE code_range<Key> narrow_range(const sort_parts_args<Key, Value> &ar
 
 /* ---- Parts that are hard to sort ---- */
 
-/* Calls work(key, i) for all elements of a bucket, block by block; i is its number. */
+/* Calls work(has, code, at, number) for all elements of a bucket, block by block; element `number`
+ * is at `at`. Threads behind the last one have none. */
 template <class Key, class Value, class Work>
 DEVICE_INLINE void for_each_of_bucket(const sort_parts_args<Key, Value> &args,
                                       sort_parts_storage<Key, Value> by, const section_tiles &from,
@@ -105,7 +106,7 @@ DEVICE_INLINE void for_each_of_bucket(const sort_parts_args<Key, Value> &args,
     for (uint32_t i = threadIdx.x; i - threadIdx.x < part.count; i += blockDim.x) {
       const bool has = i < part.count;
       const uint32_t at = has ? run_element(by.runs, i) : 0;
-      work(has, has ? args.order.code(args.from.keys[at]) : 0, at);
+      work(has, has ? args.order.code(args.from.keys[at]) : 0, at, done + i);
     }
     __syncthreads();
     go_on(from, &part);
@@ -119,7 +120,7 @@ DEVICE_INLINE uint32_t count_between(const sort_parts_args<Key, Value> &args,
                                      const bucket_part &all, Key low, Key high)
 {
   uint32_t count = 0;
-  for_each_of_bucket(args, by, from, all, [&](bool has, Key code, uint32_t) {
+  for_each_of_bucket(args, by, from, all, [&](bool has, Key code, uint32_t, uint32_t) {
     count += has && code >= low && code <= high;
   });
   count = sample::block_sum(count);
@@ -140,9 +141,44 @@ DEVICE_INLINE void sort_rough_part(const sort_parts_args<Key, Value> &args,
   write_elements(args, by, count, mixed ? SORTED : ALIKE, begin);
 }
 
-/* Sorts a bucket that does not fit in shared memory, range by range of its codes: the greatest
- * range whose elements fit, found by bisection; or all elements with one code, which need no sort.
- * Slow, but a sample has to be far off before there is such a bucket. */
+/* Samples the codes of a bucket. By all threads of the block; ends with a barrier. */
+template <class Key, class Value>
+DEVICE_INLINE void sample_bucket(const sort_parts_args<Key, Value> &args,
+                                 sort_parts_storage<Key, Value> by, const section_tiles &from,
+                                 const bucket_part &all)
+{
+  const auto cell = [&](uint32_t number) { return (uint64_t)number * CELLS / all.count; };
+  for_each_of_bucket(args, by, from, all, [&](bool has, Key code, uint32_t, uint32_t number) {
+    if (has && (number == 0 || cell(number) != cell(number - 1)))
+      by.sample.codes[cell(number)] = code;
+  });
+  sort_sample(by.sample);
+}
+
+/* A range of codes, from `low` on, whose elements fit in shared memory, or one code; as far as a
+ * sample tells where it ends, and otherwise by bisection. Sets *count to their number. */
+template <class Key, class Value>
+DEVICE_INLINE Key end_of_range(const sort_parts_args<Key, Value> &args,
+                               sort_parts_storage<Key, Value> by, const section_tiles &from,
+                               const bucket_part &all, Key low, uint32_t *count)
+{
+  uint32_t before = 0, some = (uint32_t)((uint64_t)CELLS * args.most / all.count * 3 / 4);
+  sample_bucket(args, by, from, all);
+  for (uint32_t half = CELLS / 2; half > 0; half /= 2)
+    if (by.sample.codes[before + half - 1] < low) before += half;
+  Key high = before + some < CELLS ? by.sample.codes[before + some] : (Key) ~(Key)0;
+  for (;;) {
+    if (high < low) high = low;
+    *count = count_between(args, by, from, all, low, high);
+    if (*count <= args.most || high == low) return high;
+    some /= 2;
+    high = some && before + some < CELLS ? by.sample.codes[before + some]
+                                         : (Key)(low + (Key)(high - low) / 2);
+  }
+}
+
+/* Sorts a bucket that does not fit in shared memory, range by range of its codes. All elements with
+ * one code need no sort. */
 template <class Key, class Value>
 DEVICE_INLINE void sort_oversized(const sort_parts_args<Key, Value> &args,
                                   sort_parts_storage<Key, Value> by, const sorted_part<Key> &bucket)
@@ -151,18 +187,9 @@ DEVICE_INLINE void sort_oversized(const sort_parts_args<Key, Value> &args,
   const bucket_part &all = bucket.of;
   Key low = 0;
   for (uint32_t done = 0; done < all.count;) {
-    Key high = low;
-    uint32_t count = count_between(args, by, from, all, low, low);
-    for (uint32_t bit = 8 * sizeof(Key); count <= args.most && bit-- > 0;) {
-      const Key more = (Key)((high - low) + ((Key)1 << bit));
-      if (more < (Key)(high - low) || more > (Key)((Key) ~(Key)0 - low)) continue;
-      const uint32_t found = count_between(args, by, from, all, low, (Key)(low + more));
-      if (found > args.most) continue;
-      high = (Key)(low + more);
-      count = found;
-    }
-    uint32_t taken = 0;
-    for_each_of_bucket(args, by, from, all, [&](bool has, Key code, uint32_t at) {
+    uint32_t count, taken = 0;
+    const Key high = end_of_range(args, by, from, all, low, &count);
+    for_each_of_bucket(args, by, from, all, [&](bool has, Key code, uint32_t at, uint32_t) {
       uint32_t some;
       const bool wanted = has && code >= low && code <= high;
       const uint32_t place = taken + sample::block_before_all(wanted, &some);
@@ -172,7 +199,7 @@ DEVICE_INLINE void sort_oversized(const sort_parts_args<Key, Value> &args,
       taken += some;
       __syncthreads();
     });
-    if (count <= args.most) sort_rough_part(args, by, count, bucket.begin + done);
+    if (count && count <= args.most) sort_rough_part(args, by, count, bucket.begin + done);
     __syncthreads();
     done += count;
     low = (Key)(high + 1);

@@ -26,7 +26,6 @@ template <class Key, class Value> struct split_args {
   split_tiles source; /* the rest: of the level before; unused on the first */
   const section *sections;
   const tile_begin *begins;
-  const uint32_t *tile_count;
   /* writes */
   split_tiles tiles;
   element_array<Key, Value> to;
@@ -137,15 +136,16 @@ struct tile_work {
 template <bool first, class Key, class Value>
 DEVICE_INLINE bool find_tile(const split_args<Key, Value> &args, tile_work *mine)
 {
-  const uint32_t tile = args.tiles.tile;
+  const uint32_t tile = args.tiles.tile, count = args.order.count();
   mine->begin = {0, blockIdx.x, 0, 0};
-  mine->of = {0, args.order.count, 0, 0};
+  mine->of = {0, count, 0, 0};
   if (!first) {
-    if (blockIdx.x >= *args.tile_count) return false;
+    if (blockIdx.x >= count / tile + args.source.buckets) return false; /* see list_section() */
     mine->begin = args.begins[blockIdx.x];
     mine->of = args.sections[mine->begin.section];
   }
   mine->done = mine->begin.number * tile;
+  if (mine->done >= mine->of.count) return false;
   mine->count = (uint32_t)plan_min(mine->of.count - mine->done, tile);
   mine->starts =
       args.tiles.starts + (uint64_t)mine->of.first_tile * args.set.buckets + mine->begin.number;
@@ -159,7 +159,7 @@ DEVICE_INLINE void list_tile_runs(const split_args<Key, Value> &args, const tile
                                   run_list runs)
 {
   const tile_begin begin = mine.begin;
-  const section_tiles from = tiles_of(args.source, {0, args.order.count, 0, 0});
+  const section_tiles from = tiles_of_all(args.source, args.order.count);
   const bucket_part part = {begin.section, begin.section + 1, begin.tile, begin.skip, mine.count};
   list_runs(from, part, find_run(from, part, 0), runs);
 }

@@ -6,7 +6,7 @@
 
 #include "cuda/sort/carry/block_sort.cuh"
 #include "cuda/sort/carry/lookup.cuh"
-#include "cuda/sort/carry/runs.cuh"
+#include "cuda/sort/carry/sections.cuh"
 
 namespace carry
 {
@@ -16,13 +16,15 @@ template <class Key> struct choose_args {
   /* reads */
   key_order<Key> order;
   const Key *keys;
-  const section *sections;
-  split_tiles tiles; /* of the level before, in which a section is a bucket; unused if first */
-  const uint32_t *befores; /* likewise: elements of the section before each tile */
   uint32_t samples;
   /* writes */
   splitter_set<Key> set;
   uint32_t *parts; /* set to 0, for the kernels that follow: the numbers of parts */
+  /* The rest: of the second level. Elements of a section before each tile of the first level are
+   * in shared memory, from this byte on, unless these are NULL. */
+  sections_args<Key> source;
+  uint32_t *befores;
+  uint32_t befores_at;
 };
 
 /* Codes in shared memory; see key_codes. */
@@ -49,19 +51,44 @@ DEVICE_INLINE uint32_t sample_place(uint32_t i, uint32_t samples, uint32_t count
   return (uint32_t)(begin + ((uint64_t)mixed * (end - begin) >> 32));
 }
 
-/* Element `place` of section s is in the last tile before which there are not more. */
-template <class Key>
-DEVICE_INLINE uint32_t find_element(const choose_args<Key> &args, uint32_t s, uint32_t place)
+/* Turns places in a section to places among all elements, in the tiles of the first level: element
+ * `place` is in the last tile before which there are not more. Searches do not wait for each other.
+ */
+template <class Key, uint32_t items>
+DEVICE_INLINE void find_elements(const sections_args<Key> &source, uint32_t s,
+                                 const uint32_t *befores, uint32_t *places)
 {
-  const section_tiles from = tiles_of(args.tiles, {0, args.order.count, 0, 0});
-  const uint32_t *const befores = args.befores + (uint64_t)s * from.tiles;
-  uint32_t low = 0, count = from.tiles;
-  while (count > 1) {
-    const uint32_t half = count / 2;
-    if (befores[low + half] <= place) low += half;
-    count -= half;
+  const section_tiles from = tiles_of_all(source.tiles, source.count);
+  uint32_t tiles[items] = {};
+  DEVICE_ROLLED
+  for (uint32_t count = from.tiles; count > 1; count -= count / 2)
+    DEVICE_UNROLL
+  for (uint32_t t = 0; t < items; t++)
+    if (befores[tiles[t] + count / 2] <= places[t]) tiles[t] += count / 2;
+  DEVICE_UNROLL
+  for (uint32_t t = 0; t < items; t++)
+    places[t] += tiles[t] * from.tile + bucket_start(from, s, tiles[t]) - befores[tiles[t]];
+}
+
+/* Loads the codes of a sample of the section to shared memory, so many items of a thread at a time.
+ * By all threads of the block. */
+template <class Key, bool first, uint32_t items>
+DEVICE_INLINE void load_sample(const choose_args<Key> &args, const uint32_t *befores,
+                               uint32_t count, uint32_t samples, Key *codes)
+{
+  DEVICE_ROLLED
+  for (uint32_t begin = threadIdx.x; begin < samples; begin += items * CARRY_CHOOSE_BLOCK) {
+    uint32_t places[items];
+    DEVICE_UNROLL
+    for (uint32_t t = 0; t < items; t++)
+      places[t] = sample_place((uint32_t)plan_min(begin + t * CARRY_CHOOSE_BLOCK, samples - 1),
+                               samples, count);
+    if (!first) find_elements<Key, items>(args.source, blockIdx.x, befores, places);
+    DEVICE_UNROLL
+    for (uint32_t t = 0; t < items; t++)
+      codes[plan_min(begin + t * CARRY_CHOOSE_BLOCK, samples - 1)] =
+          args.order.code(args.keys[places[t]]);
   }
-  return low * from.tile + bucket_start(from, s, low) + place - befores[low];
 }
 
 /* Candidate i for a splitter is after i + 1 of `buckets` equal parts of the sample. */
@@ -173,8 +200,8 @@ DEVICE_INLINE void write_table(Key *splitters, uint32_t buckets, Key *written, u
 
 /* Reads a sample of each section, and sorts it in shared memory. Writes the section's splitters and
  * its table. `first`: there is one section, all keys of the caller; else the sections are the
- * buckets of the level before. Its loads, one after the other, take most of the time, so each
- * thread has several on their way. */
+ * buckets of the level before, which it lists. Its loads, one after the other, take most of the
+ * time, so each thread has several on their way. */
 template <class Key, bool first>
 __global__ void __launch_bounds__(CARRY_CHOOSE_BLOCK,
                                   device_blocks(CARRY_CHOOSE_BLOCK, first ? 1 : 2))
@@ -184,19 +211,23 @@ __global__ void __launch_bounds__(CARRY_CHOOSE_BLOCK,
   const uint32_t s = blockIdx.x, buckets = args.set.buckets;
   device_await_before();
   if (first && threadIdx.x == 0) args.parts[0] = args.parts[1] = 0;
-  const section of = args.sections ? args.sections[s] : section{0, args.order.count, 0, 0};
+  section of = {0, args.order.count(), 0, 0};
+  uint32_t *befores = NULL;
+  if (!first) {
+    const uint64_t tiles = plan_blocks(of.count, args.source.tiles.tile);
+    befores =
+        args.befores ? args.befores + s * tiles : (uint32_t *)((char *)codes + args.befores_at);
+    of = list_section(args.source, s, befores);
+  }
   if (of.count == 0 || of.one_key) return;
   const uint32_t samples = (uint32_t)plan_min(args.samples, of.count);
   uint32_t *const words = (uint32_t *)(codes + args.samples);
   const sort_storage by = {words, words + args.samples + WARP_SIZE};
   Key *const splitters = (Key *)(by.bins + CARRY_BINS / 2);
-  DEVICE_UNROLL
-  for (uint32_t t = 0; t < CARRY_MOST / CARRY_CHOOSE_BLOCK; t++) {
-    const uint32_t i = t * CARRY_CHOOSE_BLOCK + threadIdx.x;
-    if (i >= samples) break;
-    const uint32_t place = sample_place(i, samples, of.count);
-    codes[i] = args.order.code(args.keys[first ? place : find_element(args, s, place)]);
-  }
+  if (samples > 2 * CARRY_CHOOSE_BLOCK)
+    load_sample<Key, first, 4>(args, befores, of.count, samples, codes);
+  else
+    load_sample<Key, first, 1>(args, befores, of.count, samples, codes);
   __syncthreads();
   const codes_there<Key> code_at = {codes};
   const code_range<Key> range = range_of_codes<Key>(samples, code_at);
