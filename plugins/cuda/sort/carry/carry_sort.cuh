@@ -139,9 +139,9 @@ static device_status start_parts(const sort_state<Key, Value> &sort)
   const uint32_t last = plan.levels - 1;
   const parts_args<Key> args = {memory.tiles[last], sort.order.count,  memory.sections,
                                 memory.sets[0],     memory.sets[last], plan.most,
-                                plan.joined,        memory.list};
+                                plan.joined,        plan.keys_only,    memory.list};
   device_status status =
-      device_launch(list_parts<Key>, carry_sections(&plan), CARRY_BLOCK, 0, sort.stream, args);
+      device_launch(list_parts<Key>, carry_sections(&plan), CARRY_LIST_BLOCK, 0, sort.stream, args);
   const sort_parts_args<Key, Value> parts = {sort.order,      memory.elements, memory.tiles[last],
                                              memory.sections, memory.list,     plan.most,
                                              sort.out};

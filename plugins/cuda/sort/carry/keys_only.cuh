@@ -169,6 +169,30 @@ template <class Work> DEVICE_INLINE void for_items(uint32_t count, const Work &w
     work(t, t * CARRY_SORT_BLOCK + threadIdx.x, t * CARRY_SORT_BLOCK + threadIdx.x < count);
 }
 
+/* True if words are in order. By all threads of the block; two barriers. */
+DEVICE_INLINE bool are_sorted(const uint32_t *words, uint32_t count)
+{
+  bool wrong = false;
+  for_items(count - 1, [&](uint32_t, uint32_t j, bool has) {
+    wrong |= has && words[word_place(j)] > words[word_place(j + 1)];
+  });
+  return !block_any(wrong);
+}
+
+/* Puts the words of each bin in order; false if a bin has too many that differ. A bin of words that
+ * are the same takes no more rounds than a small one. */
+DEVICE_INLINE bool sort_key_bins(uint32_t *words, uint32_t count, uint32_t most_in_bin)
+{
+  enum { FEW = 40 };
+  if (most_in_bin > FEW) {
+    sort_bins<CARRY_SORT_BLOCK>(words, count, FEW / 4);
+    if (are_sorted(words, count)) return true;
+    if (most_in_bin > MOST_IN_BIN) return false;
+  }
+  sort_bins<CARRY_SORT_BLOCK>(words, count, most_in_bin);
+  return true;
+}
+
 /* Sorts codes in a range, of which the thread has those of its items. Words are differences from
  * the least code. By all threads of the block; ends with a barrier. */
 DEVICE_INLINE sort_result sort_codes(sort_storage by, uint32_t count, code_range<uint32_t> range,
@@ -187,7 +211,6 @@ DEVICE_INLINE sort_result sort_codes(sort_storage by, uint32_t count, code_range
     numbers[t / 2] |= (two >> shift & 0xffff) << t % 2 * 16;
   });
   const uint32_t most = place_bins<CARRY_SORT_BLOCK>(by.bins);
-  if (most > MOST_IN_BIN) return CROWDED;
   for_items(count, [&](uint32_t t, uint32_t, bool has) {
     const uint32_t word = codes[t] - range.least, number = numbers[t / 2] >> t % 2 * 16 & 0xffff;
     const uint32_t place = bin_place(by.bins, part_of_range(word, factor)) + number;
@@ -195,8 +218,7 @@ DEVICE_INLINE sort_result sort_codes(sort_storage by, uint32_t count, code_range
   });
   if (threadIdx.x < GROUP) by.words[word_place(count + threadIdx.x)] = UINT32_MAX; /* for groups */
   __syncthreads();
-  sort_bins<CARRY_SORT_BLOCK>(by.words, count, most);
-  return SORTED;
+  return sort_key_bins(by.words, count, most) ? SORTED : CROWDED;
 }
 
 /* The range of all threads' codes. By all threads of the block; one barrier. */

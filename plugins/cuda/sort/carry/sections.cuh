@@ -89,7 +89,7 @@ template <class Key> struct part_list {
 };
 
 template <class Key> struct parts_args {
-  static constexpr uint32_t max_threads = CARRY_BLOCK;
+  static constexpr uint32_t max_threads = CARRY_LIST_BLOCK;
   /* reads */
   split_tiles tiles;
   element_count count;
@@ -97,6 +97,7 @@ template <class Key> struct parts_args {
   splitter_set<Key> before; /* of the sections; unused if there is one */
   splitter_set<Key> set;
   uint32_t most, joined; /* of carry_plan */
+  bool keys_only;
   /* writes */
   part_list<Key> list;
 };
@@ -106,9 +107,9 @@ template <class Key> struct parts_args {
  * barrier must follow. */
 DEVICE_INLINE void find_buckets_of(const section_tiles &from, uint32_t *begins)
 {
-  enum { EACH = 4 };
+  enum { EACH = 8 };
   const uint32_t warp = threadIdx.x / WARP_SIZE, lane = threadIdx.x % WARP_SIZE;
-  for (uint32_t b = warp * EACH; b < from.buckets; b += CARRY_BLOCK / WARP_SIZE * EACH) {
+  for (uint32_t b = warp * EACH; b < from.buckets; b += CARRY_LIST_BLOCK / WARP_SIZE * EACH) {
     uint32_t sums[EACH] = {};
     for (uint32_t tile = lane; tile < from.tiles; tile += WARP_SIZE)
       DEVICE_UNROLL
@@ -225,7 +226,8 @@ DEVICE_INLINE void add_large(const parts_args<Key> &args, const listed_section<K
 template <class Key> DEVICE_INLINE void add_one_key(const parts_args<Key> &args, const section &of)
 {
   const uint32_t tile = args.tiles.tile;
-  for (uint32_t done = threadIdx.x * args.most; done < of.count; done += CARRY_BLOCK * args.most) {
+  for (uint32_t done = threadIdx.x * args.most; done < of.count;
+       done += CARRY_LIST_BLOCK * args.most) {
     sorted_part<Key> part = {};
     part.of = {0, 1, done / tile, done % tile, (uint32_t)plan_min(of.count - done, args.most)};
     part.section = blockIdx.x;
@@ -238,7 +240,7 @@ template <class Key> DEVICE_INLINE void add_one_key(const parts_args<Key> &args,
  * buckets that begin within `joined` elements are one part, if a block can sort them together; a
  * larger last one is a part of its own, pieces if its keys are alike, or oversized. */
 template <class Key>
-__global__ void __launch_bounds__(CARRY_BLOCK)
+__global__ void __launch_bounds__(CARRY_LIST_BLOCK)
     list_parts(const __grid_constant__ parts_args<Key> args)
 {
   DEVICE_SHARED_ARRAY(uint32_t, begins, CARRY_MOST_BUCKETS + 1);
@@ -277,7 +279,7 @@ __global__ void __launch_bounds__(CARRY_BLOCK)
       add_large(args, of, b, end);
     } else if (count) {
       const sorted_part<Key> part = part_of(of, b, end);
-      if (is_crowded(of, part))
+      if (!args.keys_only && is_crowded(of, part)) /* keys may crowd as many are the same */
         add_hard(args.list, part);
       else
         add_part(args.list, part);
