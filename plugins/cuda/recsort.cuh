@@ -177,9 +177,9 @@ cudaError_t sort_records(void *workspace, size_t &bytes, const Record *records_i
  *
  *   offsets   `segments` + 1 numbers of 32 or 64 bits in the device's memory, which ascend:
  *             segment s is elements offsets[s] to offsets[s + 1] - 1
- *   longest   no segment has more elements. If you know it, short segments are sorted in one
- *             pass. If one is longer, it and its neighbours may stay as they were, and the call
- *             does not tell. 0: not known
+ *   longest   no segment has more elements. If you know it, segments of up to about a million
+ *             take less time, and short ones are sorted in one pass. If one is longer, it and its
+ *             neighbours may stay as they were, and the call does not tell. 0: not known
  *
  * Keys have 4 or 8 bytes, and there are at most 2^31 segments. The rest is as in sort_pairs.
  *
@@ -194,18 +194,34 @@ cudaError_t segmented_sort_pairs(void *workspace, size_t &bytes, const Key *keys
                                  Value *values_out, size_t count, const Offset *offsets,
                                  size_t segments, cudaStream_t stream = nullptr, size_t longest = 0)
 {
-  static_assert(sizeof(Key) <= sizeof(uint64_t), "recsort: keys in segments have 4 or 8 bytes");
-  static_assert(std::is_integral_v<Offset> && (sizeof(Offset) == 4 || sizeof(Offset) == 8),
-                "recsort: offsets have 32 or 64 bits");
-  if (!call::are_valid(workspace, keys_in, count, 0, 0) ||
-      !call::are_valid_values<Value>(workspace, values_in, values_out, count) ||
-      segments > (size_t)1 << 31)
+  if (!call::are_valid_segments<Key, Offset>(workspace, keys_in, count, segments) ||
+      !call::are_valid_values<Value>(workspace, values_in, values_out, count))
     return cudaErrorInvalidValue;
   return call::sort_segments<pairs::values_of<Value>, Key>(
       workspace, bytes,
       call::pairs_of(way == order::descending, keys_in, keys_out, values_in, values_out, count,
                      stream, 0, 0),
       sizeof(Value), way == order::descending, {offsets, segments, 8 * sizeof(Offset), longest});
+}
+
+/* Sorts segments of keys alone: see segmented_sort_pairs.
+ *
+ * Example, with the offsets 0 2 4:
+ *   recsort::segmented_sort_keys(workspace, bytes, keys_in, keys_in, count, offsets, 2, stream);
+ *   // keys_in: 1 3 1 2
+ */
+template <order way = order::ascending, class Key, class Offset>
+cudaError_t segmented_sort_keys(void *workspace, size_t &bytes, const Key *keys_in,
+                                call::given<Key> *keys_out, size_t count, const Offset *offsets,
+                                size_t segments, cudaStream_t stream = nullptr, size_t longest = 0)
+{
+  if (!call::are_valid_segments<Key, Offset>(workspace, keys_in, count, segments))
+    return cudaErrorInvalidValue;
+  return call::sort_segments<pairs::no_values, Key>(
+      workspace, bytes,
+      call::pairs_of(way == order::descending, keys_in, keys_out, nullptr, nullptr, count, stream,
+                     0, 0),
+      0, way == order::descending, {offsets, segments, 8 * sizeof(Offset), longest});
 }
 
 /* Writes the first keys of the order with their values: what sort_pairs would write first. From

@@ -27,6 +27,7 @@ typedef struct device_pairs {
   void *keys_out;               /* NULL: not wanted */
   const void *values_in;        /* NULL: a value is the position of its key, from 0 */
   void *values_out;             /* NULL: none */
+  device_segments segments;     /* for device_pairs_carry: of keys and values; none: {0} */
   const uint64_t *device_count; /* of the device, for device_pairs_sort_few: only so many of the
                                  * first pairs are sorted, and others stay. NULL: all */
 } device_pairs;

@@ -58,6 +58,14 @@ typedef struct device_move {
   uint64_t size;    /* bytes of an element */
 } device_move;
 
+/* Segments of an array: segment s is [offset s, offset s + 1). */
+typedef struct device_segments {
+  const void *offsets; /* device memory: count + 1 of them, which ascend */
+  uint64_t count;
+  uint32_t offset_bits; /* 32 or 64 */
+  uint64_t most;        /* elements of the longest segment; 0: not known */
+} device_segments;
+
 /* What a sort of a job can do besides, so that fewer kernels are started. */
 typedef struct device_skills {
   bool reads_words; /* device_buffers.words */

@@ -49,14 +49,6 @@ static inline records_program records_program_of(const recsort_key_program *prog
   return own;
 }
 
-/* Segments of an array: segment s is [offset s, offset s + 1). */
-typedef struct device_segments {
-  const void *offsets; /* device memory: count + 1 of them, which ascend */
-  uint64_t count;
-  uint32_t offset_bits; /* 32 or 64 */
-  uint64_t most;        /* elements of the longest segment; 0: not known */
-} device_segments;
-
 /* Results, in memory that the device can write, 0 at first. */
 typedef struct records_facts {
   uint32_t invalid;  /* some record holds a value that its schema rules out */

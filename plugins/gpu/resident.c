@@ -215,8 +215,8 @@ static device_status begin(resident *r)
 
 static device_status sort(resident *r)
 {
-  if (!r->is_numbers) return resident_sort_records(r);
   if (r->carries) return resident_carry(r);
+  if (!r->is_numbers) return resident_sort_records(r);
   if (r->are_few) return resident_sort_few(r);
   const device_status status = resident_sort_pairs(r);
   return status ? status : resident_move(r);

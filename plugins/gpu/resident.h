@@ -52,7 +52,8 @@ typedef struct resident {
   const void *records; /* keys are made of these; NULL: of the columns of `part` */
   device_segments segments;
   bool is_numbers;
-  bool are_few; /* numbers that resident_sort_few sorts */
+  bool in_segments; /* the records are numbers, in segments of the caller's: not is_numbers */
+  bool are_few;     /* numbers that resident_sort_few sorts */
   device_pairs numbers;
   uint64_t value; /* number of the array that is their values */
   bool carries;   /* numbers and values are sorted together */
@@ -120,6 +121,9 @@ bool resident_moves_pairs_only(const resident *r);
 
 /* Sorts and moves. */
 device_status resident_sort_records(resident *r);
+
+/* True if segments are so short that blocks have them in shared memory. */
+bool resident_tiles_suit(const resident *r);
 
 /* ---- Numbers (resident_pairs.c) ---- */
 

@@ -101,7 +101,7 @@ static device_status start_permutation(const resident *r)
 /* True if the order goes elsewhere than to the values of numbers. */
 static bool wants_permutation(const resident *r)
 {
-  return r->job.permutation && r->job.permutation != r->numbers.values_out;
+  return r->job.permutation && !(r->is_numbers && r->job.permutation == r->numbers.values_out);
 }
 
 bool resident_moves_pairs_only(const resident *r)

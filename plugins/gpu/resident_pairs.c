@@ -3,7 +3,8 @@
  *
  * Many keys are sorted by the device's carry sort, if at most one array moves with them, or their
  * permutation is wanted: keys and values move together, from the caller's arrays to the caller's,
- * and then the keys are checked. All others take these steps:
+ * and then the keys are checked. So are those of segments, if the longest is neither so short that
+ * tiles suit nor too long; other segments are those of records. All others take these steps:
  *
  *   encode   codes of the keys, whose order is that of unsigned integers, of as few bits as are
  *            compared; unless the keys are such codes, and the sort can read them where they are
@@ -72,10 +73,12 @@ void resident_plan_pairs(resident *r)
   const recsort_job *const job = &r->job;
   const recsort_key_program *const whole = &r->whole;
   const recsort_array keys = resident_array(r, RESIDENT_SORTED);
-  r->is_numbers = !job->columns && !r->segments.count && !job->head && is_one_number(whole) &&
-                  is_aligned(&keys, whole->record_size);
+  const bool numbers =
+      !job->columns && !job->head && is_one_number(whole) && is_aligned(&keys, whole->record_size);
+  r->is_numbers = numbers && !r->segments.count;
+  r->in_segments = numbers && r->segments.count && !job->device_count;
   r->numbers = (device_pairs){0};
-  if (!r->is_numbers) return;
+  if (!r->is_numbers && !r->in_segments) return;
   r->numbers = (device_pairs){.stream = job->stream,
                               .count = job->count,
                               .kind = whole->steps[0].kind,
@@ -85,6 +88,7 @@ void resident_plan_pairs(resident *r)
                               .bits = job->bits ? job->bits : whole->key_bits - job->first_bit,
                               .keys_in = job->records,
                               .keys_out = job->sorted,
+                              .segments = r->segments,
                               .device_count = job->device_count};
   const uint64_t values = find_values(r);
   if (job->permutation && values == RESIDENT_NONE) {
@@ -107,7 +111,7 @@ static bool find_carried(const resident *r, device_pairs *carried)
 {
   const recsort_job *const job = &r->job;
   *carried = r->numbers;
-  if (!r->is_numbers || r->sort.algorithm != 0 || r->encodes) return false;
+  if (!(r->is_numbers || r->in_segments) || r->sort.algorithm != 0 || r->encodes) return false;
   if (job->permutation && job->permutation != carried->values_out) return false;
   for (uint64_t a = RESIDENT_ARRAYS; a < resident_arrays(r); a++) {
     const recsort_array array = resident_array(r, a);
@@ -130,7 +134,7 @@ uint64_t resident_carry_bytes(const resident *r)
 
 bool resident_carry_is_fast(const resident *r)
 {
-  return device_pairs_carry_is_fast(&r->numbers);
+  return device_pairs_carry_is_fast(&r->numbers) && !(r->in_segments && resident_tiles_suit(r));
 }
 
 /* The bytes of an element. */

@@ -50,7 +50,28 @@ typedef struct pairs_job {
   recsort_nan nan;
   unsigned begin_bit, end_bit; /* 0: all from begin_bit on */
   unsigned value_bits;         /* 0: no values */
+  size_t segments;             /* 0: none. Else their offsets are `offsets` */
+  bool told;                   /* how long the longest is */
 } pairs_job;
+
+enum { MOST_SEGMENTS = 6 };
+static uint64_t offsets[MOST_SEGMENTS + 1];
+static void *device_offsets;
+
+/* How many offsets are not behind an element. */
+static size_t offsets_up_to(const pairs_job *job, size_t i)
+{
+  size_t s = 0;
+  while (job->segments && s <= job->segments && offsets[s] <= i)
+    s++;
+  return s;
+}
+
+static bool is_outside(const pairs_job *job, size_t i)
+{
+  const size_t s = offsets_up_to(job, i);
+  return job->segments && (s == 0 || s > job->segments);
+}
 
 static wide load(const void *at, unsigned width)
 {
@@ -226,14 +247,30 @@ static place *order_places(place *places, size_t count)
   return places;
 }
 
+/* Moves places in order, stably, to the order of their segments. */
+static place *by_segments(const pairs_job *job, place *places)
+{
+  place *const to = malloc((job->count + 1) * sizeof *to);
+  size_t done = 0;
+  assert_non_null(to);
+  for (size_t s = 0; s <= job->segments + 1; s++)
+    for (size_t i = 0; i < job->count; i++)
+      if (offsets_up_to(job, places[i].from) == s) to[done++] = places[i];
+  assert_int_equal(done, job->count);
+  free(places);
+  return to;
+}
+
 static place *find_order(const pairs_job *job, unsigned t, const unsigned char *keys)
 {
   place *places = malloc((job->count + 1) * sizeof *places);
   const unsigned width = types[t].width;
   assert_non_null(places);
   for (size_t i = 0; i < job->count; i++)
-    places[i] = (place){rank_of(job, t, load(keys + i * (width / 8), width)), i};
+    places[i] =
+        (place){is_outside(job, i) ? 0 : rank_of(job, t, load(keys + i * (width / 8), width)), i};
   places = order_places(places, job->count);
+  if (job->segments) return by_segments(job, places);
   for (size_t i = 1; i < job->count; i++)
     assert_true(places[i - 1].rank < places[i].rank ||
                 (places[i - 1].rank == places[i].rank && places[i - 1].from < places[i].from));
@@ -365,6 +402,14 @@ static recsort_job full_job(const pairs_job *job, const shape *s, const arrays *
   full.array_count = values;
   full.permutation = s->numbered && job->value_bits ? values_out : NULL;
   full.index_bits = s->numbered ? job->value_bits : 0;
+  if (job->segments) {
+    full.parts = RECSORT_SEGMENTS;
+    full.offsets = device_offsets;
+    full.part_count = job->segments;
+    for (size_t i = 0; i < job->segments && job->told; i++)
+      if (offsets[i + 1] - offsets[i] > full.longest_part)
+        full.longest_part = offsets[i + 1] - offsets[i];
+  }
   full.workspace = a->workspace.device;
   full.workspace_size = a->workspace.size;
   return full;
@@ -534,6 +579,36 @@ static void has_memory_for_fewer(void **state)
     choose_range(&job, s.t, round % 4, &random);
     check_case(job, &s, most, &random);
   }
+}
+
+/* Pairs in segments that are too long for a block: random ones, of which some may be empty. */
+static void sorts_segments(void **state)
+{
+  uint64_t random = 5;
+  (void)state;
+  device_offsets = make(sizeof offsets);
+  for (unsigned round = 0; round < 144; round++) {
+    const size_t most = at_most(round % 4 ? MOST : MOST / 3);
+    pairs_job job = {.count = round % 3 ? most : 1 + random_below(&random, most),
+                     .order = (recsort_order)(round / 8 % 2),
+                     .nan = (recsort_nan)random_below(&random, 3),
+                     .segments = 1 + random_below(&random, MOST_SEGMENTS),
+                     .told = round / 2 % 2};
+    shape s = {.t = round % 6, /* with keys of 128 bits there is no room for a segment's number */
+               .pattern = (unsigned)random_below(&random, PATTERNS),
+               .keys_in_place = round / 4 % 2};
+    choose_values(&job, &s, round % 9);
+    for (size_t i = 0; i <= job.segments; i++) {
+      size_t at = i;
+      const uint64_t offset = random_below(&random, job.count + 1);
+      for (; at > 0 && offsets[at - 1] > offset; at--)
+        offsets[at] = offsets[at - 1];
+      offsets[at] = offset;
+    }
+    put(device_offsets, offsets, sizeof offsets);
+    check_case(job, &s, most, &random);
+  }
+  drop(device_offsets);
 }
 
 /* Each algorithm, with keys that it reads where they are, and with others. */
@@ -794,6 +869,7 @@ int main(void)
       TEST(orders_floats),
       TEST(leaves_keys_in_order),
       TEST(has_memory_for_fewer),
+      TEST(sorts_segments),
       TEST(sorts_by_each_algorithm),
       TEST(wrong_jobs_are_refused),
       TEST(threads_sort_at_once),

@@ -389,8 +389,8 @@ static void test_numbers_are_checked(void **state)
   close_instance();
 }
 
-/* The same for numbers that are sorted with their positions: these tell that two equal ones have
- * changed places. */
+/* The same for numbers that are sorted with their positions, in a segment and without: these tell
+ * that two equal ones have changed places. */
 static uint64_t *carried;
 static uint32_t *positions;
 
@@ -409,14 +409,15 @@ static void swap_carried_keys(void)
 static void test_carried_numbers_are_checked(void **state)
 {
   enum { TIMES = 8, SOME = 3 };
-  static uint64_t keys[COUNT];
+  static uint64_t keys[COUNT], offsets[] = {0, COUNT};
   const recsort_key_step wide_step = {.kind = RECSORT_KEY_UNSIGNED, .bytes = 8, .width = 64};
   recsort_key_program numbers = program;
   (void)state;
   numbers.steps = &wide_step;
   numbers.record_size = sizeof *keys;
   numbers.key_bits = numbers.key_width = 64;
-  for (size_t o = 0; o < 2; o++) {
+  for (size_t way = 0; way < 4; way++) {
+    const size_t o = way % 2;
     const recsort_status found = o ? RECSORT_OK : RECSORT_CORRUPT_RESULT;
     open_instance(o ? "verify=off" : NULL);
     workspace = make(WORKSPACE);
@@ -427,8 +428,14 @@ static void test_carried_numbers_are_checked(void **state)
         keys[k] = i % 2 ? random_below(&random_state, SOME) : 7;
       keys[COUNT - 1] = 8;
       recsort_job of = {.records = keys, .sorted = carried};
+      if (way >= 2) {
+        of.parts = RECSORT_SEGMENTS;
+        of.offsets = offsets;
+        of.part_count = 1;
+        of.offset_bits = 64;
+      }
       assert_int_equal(run_resident(&numbers, of, swap_carried_keys, 1), found);
-      assert_int_equal(saved, o ? 0 : 2); /* the check, and what tells the status */
+      assert_int_equal(saved, o ? way / 2 : 2); /* the check, and what tells the status */
       of.permutation = positions;
       keys[COUNT - 1] = 7;
       if (i % 2 == 0)

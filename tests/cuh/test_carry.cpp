@@ -125,9 +125,29 @@ carry_plan some_plan(uint64_t count, bool keys_only)
   return plan;
 }
 
-template <class Key, class Value> void check(const char *what, contents how, uint64_t count)
+/* Offsets of segments of mixed lengths, of which some are empty. The first and the last elements
+ * may be in none. */
+std::vector<uint32_t> some_offsets(uint64_t count)
+{
+  std::vector<uint32_t> offsets = {
+      (uint32_t)random_below(&state, 1 + random_below(&state, 99) % count)};
+  const uint64_t longest = 1 + random_below(&state, count), last = count - random_below(&state, 2);
+  do {
+    const uint64_t length =
+        random_below(&state, 4) ? random_below(&state, longest) >> random_below(&state, 12) : 0;
+    offsets.push_back((uint32_t)std::min(last, offsets.back() + length));
+  } while (offsets.back() < last && random_below(&state, 200));
+  return offsets;
+}
+
+template <class Key, class Value>
+void check(const char *what, contents how, uint64_t count, bool in_segments = false)
 {
   const bool in_place = random_below(&state, 2), numbered = random_below(&state, 2);
+  const bool wide = random_below(&state, 2);
+  const uint64_t told =
+      in_segments || random_below(&state, 3) ? count : random_below(&state, count + 1);
+  std::vector<uint32_t> offsets = {0, (uint32_t)told};
   device_pairs job = {};
   arrays space;
   std::vector<Key> keys(count), sorted(count);
@@ -148,17 +168,29 @@ template <class Key, class Value> void check(const char *what, contents how, uin
     job.first_bit = (uint32_t)random_below(&state, 9);
     job.bits = 1 + (uint32_t)random_below(&state, job.key_width - job.first_bit);
   }
-  const uint64_t told = random_below(&state, 3) ? count : random_below(&state, count + 1);
-  if (random_below(&state, 2) || told < count) job.device_count = &told;
-  std::iota(order.begin(), order.end(), 0);
   const bool exact = compares_all(job) && can_be_keys_only<Key, Value>;
-  const carry_plan plan = some_plan(count, exact && random_below(&state, 4));
-  std::stable_sort(order.begin(), order.begin() + (int64_t)told, [&](uint32_t a, uint32_t b) {
-    const auto code = [&](Key key) {
-      return (Key)((pairs::code_of(job, key) & pairs::compared_mask<Key>(job)) >> job.first_bit);
-    };
-    return code(keys[a]) < code(keys[b]);
-  });
+  carry_plan plan = some_plan(count, exact && random_below(&state, 4));
+  if (in_segments) {
+    offsets = some_offsets(count);
+    plan.levels = 1;
+    plan.far_befores = false;
+    plan.segments = (uint32_t)offsets.size() - 1;
+  }
+  const std::vector<uint64_t> wide_offsets(offsets.begin(), offsets.end());
+  job.segments.offsets = wide ? (const void *)wide_offsets.data() : offsets.data();
+  job.segments.count = plan.segments;
+  job.segments.offset_bits = wide ? 64 : 32;
+  if (!in_segments && (told < count || random_below(&state, 2))) job.device_count = &told;
+  std::iota(order.begin(), order.end(), 0);
+  for (size_t s = 0; s + 1 < offsets.size(); s++)
+    std::stable_sort(order.begin() + offsets[s], order.begin() + offsets[s + 1],
+                     [&](uint32_t a, uint32_t b) {
+                       const auto code = [&](Key key) {
+                         return (Key)((pairs::code_of(job, key) & pairs::compared_mask<Key>(job)) >>
+                                      job.first_bit);
+                       };
+                       return code(keys[a]) < code(keys[b]);
+                     });
   std::vector<Key> in = keys;
   if (in_place) {
     sorted = keys;
@@ -168,6 +200,7 @@ template <class Key, class Value> void check(const char *what, contents how, uin
   sort.plan = &plan;
   sort.memory = divide<Key, Value>(plan, &space);
   sort.order = key_order_of<Key>(job);
+  sort.segments = job.segments;
   sort.multiprocessors = 3;
   sort.stream = NULL;
   sort.in = {in_place ? sorted.data() : in.data(), NULL};
@@ -183,19 +216,58 @@ template <class Key, class Value> void check(const char *what, contents how, uin
   }
   checks++;
   if (right) return;
-  std::printf("%s, contents %d, %llu elements: tiles %u %u, most %u, levels %u, buckets %u %u\n",
+  std::printf("%s, contents %d, %llu elements: tiles %u %u, most %u, levels %u, buckets %u %u, "
+              "segments %u\n",
               what, how, (unsigned long long)count, plan.tiles[0], plan.tiles[1], plan.most,
-              plan.levels, plan.buckets[0], plan.buckets[1]);
+              plan.levels, plan.buckets[0], plan.buckets[1], plan.segments);
   std::exit(1);
 }
 
 template <class Key, class Value> void check_all(const char *what)
 {
-  enum { ROUNDS = 2, FEWEST = 300, MOST = 12000 };
+  enum { ROUNDS = 3, FEWEST = 300, MOST = 12000 };
   for (unsigned round = 0; round < ROUNDS; round++)
     for (int how = 0; how < CONTENTS; how++)
       check<Key, Value>(what, (contents)how,
-                        1 + random_below(&state, random_below(&state, 4) ? MOST : FEWEST));
+                        1 + random_below(&state, random_below(&state, 4) ? MOST : FEWEST),
+                        round == 1);
+}
+
+/* Offsets behind the last element are as if they were there; if offsets do not ascend, all stays.
+ */
+void check_offsets(const std::vector<uint64_t> &offsets, bool sorts)
+{
+  enum { COUNT = 5000 };
+  carry_plan plan = some_plan(COUNT, random_below(&state, 2));
+  arrays space;
+  std::vector<uint32_t> keys(COUNT), wanted;
+  for (uint32_t &key : keys)
+    key = (uint32_t)next_random(&state);
+  wanted = keys;
+  const auto place = [&](uint64_t offset) {
+    return wanted.begin() + (ptrdiff_t)std::min<uint64_t>(offset, COUNT);
+  };
+  for (size_t s = 0; s + 1 < offsets.size() && sorts; s++)
+    std::sort(place(offsets[s]), place(offsets[s + 1]));
+  plan.levels = 1;
+  plan.far_befores = false;
+  plan.segments = (uint32_t)offsets.size() - 1;
+  device_pairs job = {};
+  job.count = COUNT;
+  job.kind = RECSORT_KEY_UNSIGNED;
+  job.key_width = job.bits = 32;
+  sort_state<uint32_t, no_value> sort = {};
+  sort.plan = &plan;
+  sort.memory = divide<uint32_t, no_value>(plan, &space);
+  sort.order = key_order_of<uint32_t>(job);
+  sort.segments = {offsets.data(), plan.segments, 64, 0};
+  sort.multiprocessors = 3;
+  sort.in = sort.out = {keys.data(), NULL};
+  checks++;
+  if (start(sort) == 0 && keys == wanted) return;
+  std::printf("offsets %llu %llu ... are not as promised\n", (unsigned long long)offsets[0],
+              (unsigned long long)offsets[1]);
+  std::exit(1);
 }
 
 /* Sizes that fit in shared memory, for devices and elements of all kinds. */
@@ -206,7 +278,14 @@ void check_plans()
       for (uint32_t value : {0, 1, 4, 8, 16})
         for (uint64_t count = 1; count < UINT64_C(1) << 34; count *= 3) {
           carry_plan plan;
-          checks++;
+          checks += 2;
+          if (carry_plan_segments(&plan, count, count / 99 + 1, count / 7 + 1, shared, code + value,
+                                  code, code == 4 && value == 0) &&
+              (plan.levels > 1 || plan.joined == 0 || plan.joined > plan.most || count >> 31 ||
+               carry_most_parts(&plan) <= count / plan.most + plan.segments)) {
+            std::printf("plan of segments of %llu elements\n", (unsigned long long)count);
+            std::exit(1);
+          }
           if (!carry_plan_of(&plan, count, shared, code + value, code, code == 4 && value == 0))
             continue;
           const uint64_t parts = carry_most_parts(&plan);
@@ -238,8 +317,11 @@ void check_path(const char *name)
 int main()
 {
   check_plans();
-  for (const char *path :
-       {"carry_exactly", "carry_oversized", "carry_folded", "carry_sample", "carry_ties"})
+  check_offsets({10, 2000, 4000, 6000, UINT64_MAX}, true);
+  check_offsets({0, 3000, 2999, 5000}, false);
+  check_offsets(std::vector<uint64_t>(1000, 77), true);
+  for (const char *path : {"carry_exactly", "carry_oversized", "carry_widest", "carry_folded",
+                           "carry_sample", "carry_ties"})
     check_path(path);
   check_all<uint32_t, uint32_t>("u32 + u32");
   check_all<uint32_t, no_value>("u32");

@@ -410,9 +410,14 @@ void check_segments(size_t count, size_t longest, bool told, bool in_place)
   const device_array<Value> values_in(values), values_apart(count);
   const device_array<Offset> bounds(offsets);
   const device_array<uint32_t> positions(count);
+  const device_array<Key> keys_alone(count);
   Key *const keys_out = in_place ? keys_in.data : keys_apart.data;
   Value *const values_out = in_place ? values_in.data : values_apart.data;
   const size_t segments = offsets.size() - 1, most = told ? longest : 0;
+  run("segmented_sort_keys", [&](void *workspace, size_t &bytes) {
+    return recsort::segmented_sort_keys<way>(workspace, bytes, keys_in.data, keys_alone.data, count,
+                                             bounds.data, segments, stream, most);
+  });
   run("positions in segments", [&](void *workspace, size_t &bytes) {
     return recsort::segmented_sort_pairs<way>(workspace, bytes, keys_in.data, nullptr, nullptr,
                                               positions.data, count, bounds.data, segments, stream,
@@ -424,6 +429,7 @@ void check_segments(size_t count, size_t longest, bool told, bool in_place)
                                               segments, stream, most);
   });
   const std::vector<uint32_t> places = order_of_segments(keys, way, offsets);
+  expect("keys alone in segments", keys, places, keys_alone.read());
   expect("keys of segments", keys, places, in_place ? keys_in.read() : keys_apart.read());
   expect("values of segments", values, places, in_place ? values_in.read() : values_apart.read());
   expect("positions in segments", identity(count), places, positions.read());
@@ -431,7 +437,7 @@ void check_segments(size_t count, size_t longest, bool told, bool in_place)
 
 void check_all_segments(size_t count)
 {
-  for (const size_t longest : {1u, 20u, 300u})
+  for (const size_t longest : {(size_t)1, (size_t)20, (size_t)300, (size_t)17000, count / 3})
     for (const bool told : {true, false}) {
       check_segments<order::ascending, float, uint32_t, uint32_t>(count, longest, told, false);
       check_segments<order::descending, uint32_t, fat, uint64_t>(count, longest, told, true);

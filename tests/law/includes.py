@@ -67,7 +67,7 @@ LAW = {
     # mixed.cuh chooses among what other chapters sort, too; these headers only declare it
     'plugins/cuda/sort/sample/dispatch': ['cuda/device.h', 'cuda/sort/sample/', 'cuda/sort/carry/pair_sorts.cuh', 'cuda/merge/pair_sort.cuh'],
     'plugins/cuda/sort/sample/dispatch/sample_sort.cu': ['cuda/algorithms.h'],
-    'plugins/cuda/sort/carry': DEVICE_GROUND + ['cuda/pairs/pairs.cuh', 'cuda/sort/sample/block/shares.cuh'],
+    'plugins/cuda/sort/carry': DEVICE_GROUND + ['cuda/pairs/pairs.cuh', 'cuda/records/offsets.cuh', 'cuda/sort/sample/block/shares.cuh'],
     # a folder of sorts
     'plugins/cuda/sort/*': DEVICE_GROUND + ['cuda/algorithms.h', 'gpu/device_sort.h'],
     'plugins/cuda/merge': DEVICE_GROUND + ['cuda/algorithms.h', 'cuda/sort/sample/sample.h', 'cuda/sort/sample/merge_plan.h',
@@ -97,7 +97,7 @@ IN_ORDER = {
     ],
     'plugins/cuda/sort/carry': [
         'plan.h', 'elements.cuh', 'runs.cuh', 'lookup.cuh', 'block_sort.cuh', 'split.cuh',
-        'sections.cuh', 'splitters.cuh', 'sort_parts.cuh', 'keys_only.cuh', 'carry_sort.cuh', 'pair_sorts.cuh', 'pair_sort.cuh', 'device_carry.cu',
+        'segments.cuh', 'sections.cuh', 'splitters.cuh', 'sort_parts.cuh', 'keys_only.cuh', 'carry_sort.cuh', 'pair_sorts.cuh', 'pair_sort.cuh', 'device_carry.cu',
         'keys_32.cu', 'keys_64.cu', 'keys_128.cu',
     ],
 }

@@ -20,7 +20,7 @@ WORDS = {
     'sample': ('core/', 'plugins/cpu/', 'plugins/cuda/', 'plugins/runs/', 'tools/mpi/'),
     'section': ('plugins/cuda/sort/sample/', 'plugins/cuda/sort/carry/', 'tools/recschema/'),
     'segment': ('core/', 'plugins/cuda/call/', 'plugins/cuda/head/segment_heads.cuh', 'plugins/cuda/recsort.cuh', 'plugins/cuda/records/', 'plugins/cuda/segments/',
-                'plugins/gpu/', 'tools/'),
+                'plugins/cuda/sort/carry/', 'plugins/gpu/', 'tools/'),
     'tile': ('plugins/',),
 }
 NOT_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|^[ \t]*#[ \t]*include[^\n]*', re.DOTALL | re.MULTILINE)

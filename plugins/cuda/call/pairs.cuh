@@ -145,6 +145,19 @@ template <> inline constexpr bool can_carry<void> = true;
 template <class Value>
 using carried = std::conditional_t<std::is_void_v<Value>, carry::no_value, Value>;
 
+/* Sorts pairs by a carry sort that is planned. */
+template <class Sort>
+static cudaError_t start_carry(void *given, size_t &bytes, const device_pairs &pairs,
+                               const device_limits &limits, const carry_plan &plan)
+{
+  workspace space = {(char *)given, 0};
+  void *const memory = space.take(Sort::bytes(plan, pairs.keys_out != NULL, false));
+  const void *keys;
+  cudaError_t error;
+  if (ends_with(space, given, bytes, &error)) return error;
+  return (cudaError_t)Sort::sort(plan, pairs, limits.multiprocessors, {NULL, NULL, memory}, &keys);
+}
+
 /* Sorts many pairs whose values move along with their keys. Returns false if they are few, or too
  * many, and then has done nothing. */
 template <class Code, class Value>
@@ -156,12 +169,7 @@ static bool sort_carried(void *given, size_t &bytes, const device_pairs &pairs,
   if (!carry_is_fast(pairs.count, sizeof(Code)) ||
       !sort::plan(&plan, pairs.count, limits.shared_bytes, carry::compares_all(pairs)))
     return false;
-  workspace space = {(char *)given, 0};
-  void *const memory = space.take(sort::bytes(plan, pairs.keys_out != NULL, false));
-  const void *keys;
-  if (!ends_with(space, given, bytes, error))
-    *error =
-        (cudaError_t)sort::sort(plan, pairs, limits.multiprocessors, {NULL, NULL, memory}, &keys);
+  *error = start_carry<sort>(given, bytes, pairs, limits, plan);
   return true;
 }
 

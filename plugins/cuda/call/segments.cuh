@@ -10,11 +10,10 @@
 namespace call
 {
 
-/* A sort of segments, by either way. */
+/* A sort of segments, by any way. */
 struct segments_call {
-  device_pairs pairs;
+  device_pairs pairs; /* with the segments */
   uint32_t value_bytes;
-  device_segments segments;
   records_program program; /* of the keys */
   device_limits limits;
 };
@@ -28,7 +27,7 @@ static inline device_segment_sort tiles_of(const segments_call &call)
   tiles.key_bits = call.pairs.key_width;
   tiles.records = call.pairs.keys_in;
   tiles.count = call.pairs.count;
-  tiles.segments = call.segments;
+  tiles.segments = call.pairs.segments;
   tiles.shared_bytes = call.limits.shared_bytes;
   tiles.index_bits = 32;
   tiles.stream = call.pairs.stream;
@@ -74,6 +73,19 @@ static cudaError_t sort_tiles(void *given, size_t &bytes, const segments_call &c
                                                   memory, (const uint32_t *)tiles.order);
 }
 
+/* ---- Longer segments: values move along with their keys ---- */
+
+/* Returns false if a segment may be too long, and then has done nothing. */
+template <class Values, class Key>
+static bool carry_each(void *given, size_t &bytes, const segments_call &call, cudaError_t *error)
+{
+  using sort = carry::pair_sort<code_of<Key>, carried<typename Values::type>>;
+  carry_plan plan;
+  if (!sort::plan_segments(&plan, call.pairs, call.limits.shared_bytes)) return false;
+  *error = start_carry<sort>(given, bytes, call.pairs, call.limits, plan);
+  return true;
+}
+
 /* ---- Segments of any length: one sort by the segment and then by the key ---- */
 
 /* Room for a key below the number of its segment. */
@@ -90,7 +102,7 @@ static device_status start_all(const segments_call &call, const device_job &job,
   unsigned side = 0;
   program.key_width = job.key_width;
   device_status status = records::start_encode_in_segments<false>(
-      &program, call.pairs.keys_in, job.count, &call.segments, call.pairs.key_width,
+      &program, call.pairs.keys_in, job.count, &call.pairs.segments, call.pairs.key_width,
       buffers.keys[0], NULL, job.stream);
   if (!status) status = sample::sort_mixed<pair, NEVER_PACKED>(&job, &buffers, &side);
   return status ? status
@@ -102,7 +114,7 @@ template <class Values, class Key>
 static cudaError_t sort_all(void *given, size_t &bytes, const segments_call &call)
 {
   using code = code_in_segment<Key>;
-  const uint32_t bits = call.pairs.key_width + records_segment_bits(call.segments.count);
+  const uint32_t bits = call.pairs.key_width + records_segment_bits(call.pairs.segments.count);
   const device_job job = job_of(call.pairs.count, bits, 8 * sizeof(code), call.limits,
                                 (cudaStream_t)call.pairs.stream);
   workspace space = {(char *)given, 0};
@@ -115,24 +127,40 @@ static cudaError_t sort_all(void *given, size_t &bytes, const segments_call &cal
   return (cudaError_t)start_all<Values, Key>(call, job, memory);
 }
 
+/* The arguments of a sort of segments: see are_valid. */
+template <class Key, class Offset>
+static bool are_valid_segments(const void *workspace, const Key *keys_in, uint64_t count,
+                               uint64_t segments)
+{
+  static_assert(sizeof(Key) <= sizeof(uint64_t), "recsort: keys in segments have 4 or 8 bytes");
+  static_assert(std::is_integral_v<Offset> && (sizeof(Offset) == 4 || sizeof(Offset) == 8),
+                "recsort: offsets have 32 or 64 bits");
+  return are_valid(workspace, keys_in, count, 0, 0) && segments <= UINT64_C(1) << 31;
+}
+
 /* Sorts each segment by itself. */
 template <class Values, class Key>
 static cudaError_t sort_segments(void *given, size_t &bytes, const device_pairs &pairs,
                                  uint32_t value_bytes, bool descending,
                                  const device_segments &segments)
 {
-  segments_call call = {pairs, value_bytes, segments, program_of_number<Key>(descending), {}};
+  segments_call call = {pairs, value_bytes, program_of_number<Key>(descending), {}};
   segment_sort::segment_plan plan = {};
   cudaError_t error = limits_of_device(&call.limits);
   if (error) return error;
+  call.pairs.segments = segments;
   if (pairs.count == 0) {
     (void)ends_with({}, given, bytes, &error);
     return error;
   }
   const device_segment_sort tiles = tiles_of(call);
-  return segment_sort::plan_segments(&tiles, &plan)
-             ? sort_tiles<Values, Key>(given, bytes, call, plan)
-             : sort_all<Values, Key>(given, bytes, call);
+  if (segment_sort::plan_segments(&tiles, &plan))
+    return sort_tiles<Values, Key>(given, bytes, call, plan);
+  if constexpr (can_carry<typename Values::type>)
+    if (carry_segments_are_fast(pairs.count, segments.count) &&
+        carry_each<Values, Key>(given, bytes, call, &error))
+      return error;
+  return sort_all<Values, Key>(given, bytes, call);
 }
 
 } // namespace call

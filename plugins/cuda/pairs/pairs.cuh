@@ -205,6 +205,7 @@ DEVICE_INLINE void write_values_of(const device_pairs &job, uint64_t first, cons
  * one: get() has value `i` of an array, or without an array `i`; put() stores it. */
 struct no_values {
   using type = void;
+  static constexpr uint32_t bytes = 0, aligned = 0;
   struct held {
   };
   DEVICE_MEMBER static held get(const device_pairs &, const void *, uint64_t)

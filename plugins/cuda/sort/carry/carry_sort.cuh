@@ -7,11 +7,19 @@
  *   split              runs of a section            its tiles by bucket
  *   list_parts         where buckets begin          parts that fit in shared memory
  *   sort_parts         runs of a part               the caller's arrays, sorted
+ *
+ * Segments are the sections of the only level:
+ *
+ *   list_segments      where segments begin         sections, and their tiles
+ *   keep_outside       elements in no segment       the same elements, in their places
+ *   choose_splitters   samples of the segments      their splitters
+ *   split ...          as above
  */
 #ifndef RECSORT_CUDA_CARRY_SORT_CUH
 #define RECSORT_CUDA_CARRY_SORT_CUH
 
 #include "cuda/sort/carry/keys_only.cuh"
+#include "cuda/sort/carry/segments.cuh"
 #include "cuda/sort/carry/sort_parts.cuh"
 #include "cuda/sort/carry/splitters.cuh"
 
@@ -25,6 +33,7 @@ template <class Key, class Value> struct memory_of {
   splitter_set<Key> sets[CARRY_MAX_LEVELS];
   section *sections;
   tile_begin *begins;
+  uint32_t *tile_count; /* of segments */
   uint32_t *befores;
   part_list<Key> list;
 };
@@ -38,7 +47,8 @@ static memory_of<Key, Value> divide(const carry_plan &plan, Space *from)
   if constexpr (has_value<Value>)
     memory.elements.values = (Value *)from->take(plan.count * sizeof(Value));
   for (uint32_t level = 0; level < plan.levels; level++) {
-    const uint64_t sections = level ? plan.buckets[0] : 1, buckets = plan.buckets[level];
+    const uint64_t sections = level ? plan.buckets[0] : plan_max(plan.segments, 1);
+    const uint64_t buckets = plan.buckets[level];
     const uint64_t starts = carry_most_tiles(&plan, level) * buckets * sizeof(uint16_t);
     const uint64_t befores =
         level && plan.far_befores ? plan.buckets[0] * carry_befores_bytes(&plan) : 0;
@@ -50,10 +60,12 @@ static memory_of<Key, Value> divide(const carry_plan &plan, Space *from)
         (uint32_t *)from->take(sections * carry_table_words((uint32_t)buckets) * sizeof(uint32_t)),
         (uint32_t)buckets};
   }
-  if (plan.levels > 1) {
-    memory.sections = (section *)from->take(plan.buckets[0] * sizeof(section));
-    memory.begins = (tile_begin *)from->take(carry_most_tiles(&plan, 1) * sizeof(tile_begin));
+  if (plan.levels > 1 || plan.segments) {
+    const uint64_t tiles = carry_most_tiles(&plan, plan.levels - 1);
+    memory.sections = (section *)from->take(carry_sections(&plan) * sizeof(section));
+    memory.begins = (tile_begin *)from->take(tiles * sizeof(tile_begin));
   }
+  if (plan.segments) memory.tile_count = (uint32_t *)from->take(sizeof(uint32_t));
   memory.list.parts =
       (sorted_part<Key> *)from->take(carry_most_parts(&plan) * sizeof(sorted_part<Key>));
   memory.list.hard =
@@ -67,6 +79,7 @@ template <class Key, class Value> struct sort_state {
   const carry_plan *plan;
   memory_of<Key, Value> memory;
   key_order<Key> order;
+  device_segments segments; /* if there are any */
   element_array<Key, Value> in, out;
   uint32_t multiprocessors;
   void *stream;
@@ -77,20 +90,21 @@ static device_status start_choose(const sort_state<Key, Value> &sort)
 {
   const carry_plan &plan = *sort.plan;
   const memory_of<Key, Value> &memory = sort.memory;
-  const uint32_t level = first ? 0 : 1;
+  const uint32_t level = first ? 0 : plan.levels - 1;
   const uint64_t shared = carry_choose_bytes(&plan, level, sizeof(Key));
+  const uint64_t befores = level && !plan.far_befores ? carry_befores_bytes(&plan) : 0;
   const choose_args<Key> args = {sort.order,
-                                 first ? sort.in.keys : sort.out.keys,
+                                 level ? sort.out.keys : sort.in.keys,
                                  carry_samples(&plan, level),
                                  memory.sets[level],
                                  memory.list.count,
                                  {memory.tiles[0], plan.tiles[1], sort.order.count,
                                   memory.sets[0].splitters, memory.sections, memory.begins},
+                                 plan.segments > 0,
                                  memory.befores,
                                  (uint32_t)shared};
-  return device_launch(
-      choose_splitters<Key, first>, first ? 1 : plan.buckets[0], CARRY_CHOOSE_BLOCK,
-      shared + (first || plan.far_befores ? 0 : carry_befores_bytes(&plan)), sort.stream, args);
+  return device_launch(choose_splitters<Key, first>, first ? 1 : carry_sections(&plan),
+                       CARRY_CHOOSE_BLOCK, shared + befores, sort.stream, args);
 }
 
 template <class Key, class Value, bool first>
@@ -101,9 +115,15 @@ static device_status start_split(const sort_state<Key, Value> &sort,
   const carry_plan &plan = *sort.plan;
   const memory_of<Key, Value> &memory = sort.memory;
   const uint32_t level = first ? 0 : 1;
-  const split_args<Key, Value> args = {
-      sort.order,      from,          memory.sets[level],  memory.tiles[0],
-      memory.sections, memory.begins, memory.tiles[level], to};
+  const split_args<Key, Value> args = {sort.order,
+                                       from,
+                                       memory.sets[level],
+                                       memory.tiles[0],
+                                       memory.sections,
+                                       memory.begins,
+                                       memory.tile_count,
+                                       memory.tiles[level],
+                                       to};
   const uint64_t tiles = carry_most_tiles(&plan, level);
   if constexpr (can_be_keys_only<Key, Value>)
     if (plan.keys_only)
@@ -137,9 +157,11 @@ static device_status start_parts(const sort_state<Key, Value> &sort)
   const carry_plan &plan = *sort.plan;
   const memory_of<Key, Value> &memory = sort.memory;
   const uint32_t last = plan.levels - 1;
-  const parts_args<Key> args = {memory.tiles[last], sort.order.count,  memory.sections,
-                                memory.sets[0],     memory.sets[last], plan.most,
-                                plan.joined,        plan.keys_only,    memory.list};
+  const splitter_set<Key> none = {};
+  const parts_args<Key> args = {
+      memory.tiles[last], sort.order.count, memory.sections, last ? memory.sets[0] : none,
+      memory.sets[last],  plan.most,        plan.joined,     plan.keys_only,
+      memory.list};
   device_status status =
       device_launch(list_parts<Key>, carry_sections(&plan), CARRY_LIST_BLOCK, 0, sort.stream, args);
   const sort_parts_args<Key, Value> parts = {sort.order,      memory.elements, memory.tiles[last],
@@ -154,11 +176,33 @@ static device_status start_parts(const sort_state<Key, Value> &sort)
   return status;
 }
 
+/* Lists the segments, and copies what is in none of them. */
+template <class Key, class Value>
+static device_status start_segments(const sort_state<Key, Value> &sort)
+{
+  const carry_plan &plan = *sort.plan;
+  const memory_of<Key, Value> &memory = sort.memory;
+  const segments_args args = {sort.segments,     (uint32_t)plan.count, plan.tiles[0],
+                              plan.most,         memory.sections,      memory.begins,
+                              memory.tile_count, memory.list.count};
+  const bool keys = sort.in.keys != sort.out.keys, values = sort.in.values != sort.out.values;
+  const device_status status = device_launch(
+      list_segments<>, plan_blocks(plan.segments, CARRY_BLOCK), CARRY_BLOCK, 0, sort.stream, args);
+  if (status || !(keys || (has_value<Value> && values))) return status;
+  const outside_args<Key, Value> outside = {sort.segments, plan.count, sort.in, sort.out};
+  return device_launch(keep_outside<Key, Value>, 2 * sort.multiprocessors, CARRY_BLOCK, 0,
+                       sort.stream, outside);
+}
+
 /* Sorts the keys and values of sort.in to sort.out, which may be the same. With two levels, tiles
  * of the first one take the place of what is sorted, until parts are written. */
 template <class Key, class Value> static device_status start(const sort_state<Key, Value> &sort)
 {
-  device_status status = start_choose<Key, Value, true>(sort);
+  const bool segments = sort.plan->segments > 0;
+  device_status status = segments ? start_segments(sort) : 0;
+  if (!status)
+    status =
+        segments ? start_choose<Key, Value, false>(sort) : start_choose<Key, Value, true>(sort);
   if (sort.plan->levels == 1) {
     if (!status) status = start_split<Key, Value, true>(sort, sort.in, sort.memory.elements);
   } else {

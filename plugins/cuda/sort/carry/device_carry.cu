@@ -17,21 +17,29 @@ template <class Work> auto with_pair_sort(const device_pairs *job, const Work &w
   });
 }
 
+/* Plans the sort of the job by `by`. */
+template <class Sort>
+bool plan_job(Sort by, carry_plan *plan, const device_pairs *job, uint64_t shared_bytes)
+{
+  return job->segments.count ? by.plan_segments(plan, *job, shared_bytes)
+                             : by.plan(plan, job->count, shared_bytes, compares_all(*job));
+}
+
 } // namespace
 
 uint64_t device_pairs_carry_bytes(const device_pairs *job, uint64_t shared_bytes)
 {
   return with_pair_sort(job, [=](auto by) {
     carry_plan plan = {};
-    return by.plan(&plan, job->count, shared_bytes, compares_all(*job))
-               ? by.bytes(plan, job->keys_out != NULL, false)
-               : 0;
+    return plan_job(by, &plan, job, shared_bytes) ? by.bytes(plan, job->keys_out != NULL, false)
+                                                  : 0;
   });
 }
 
 bool device_pairs_carry_is_fast(const device_pairs *job)
 {
-  return carry_is_fast(job->count, job->key_width / 8);
+  return job->segments.count ? carry_segments_are_fast(job->count, job->segments.count)
+                             : carry_is_fast(job->count, job->key_width / 8);
 }
 
 device_status device_pairs_carry(const device_pairs *job, const device_job *on, void *memory,
@@ -40,10 +48,14 @@ device_status device_pairs_carry(const device_pairs *job, const device_job *on, 
   const void *keys;
   const device_status status = with_pair_sort(job, [&](auto by) {
     carry_plan plan = {};
-    (void)by.plan(&plan, job->count, on->shared_bytes, compares_all(*job));
-    return by.sort(plan, *job, on->multiprocessors, {NULL, NULL, memory}, &keys);
+    const pair_memory all = {NULL, NULL, memory};
+    (void)plan_job(by, &plan, job, on->shared_bytes);
+    const device_status sorted = by.sort(plan, *job, on->multiprocessors, all, &keys);
+    return sorted || !disorder || !plan.segments
+               ? sorted
+               : by.check_segments(plan, *job, all, keys, disorder);
   });
-  if (status || !disorder) return status;
+  if (status || !disorder || job->segments.count) return status;
   return with_key(job->key_width,
                   [&](auto key) { return pairs::start_check<decltype(key)>(job, keys, disorder); });
 }

@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(CARRY_BLOCK, device_blocks(CARRY_BLOCK, 2))
   const auto has = [&](uint32_t t) { return t * CARRY_BLOCK + threadIdx.x < mine.count; };
   const auto key_at = [&](uint32_t t) {
     const uint32_t i = t * CARRY_BLOCK + threadIdx.x;
-    return args.from.keys[first ? mine.done + i : run_element(by.runs, i)];
+    return args.from.keys[first ? mine.of.begin + mine.done + i : run_element(by.runs, i)];
   };
   const bool whole = mine.count == CARRY_KEYS_TILE;
   if (!mine.of.one_key) load_lookup(args.set, mine.begin.section, by.search);

@@ -25,12 +25,19 @@ struct pair_memory {
 template <class Key, class Value> struct pair_sort {
   /* Of so many; `exact`: all bits of keys are compared. False: it is not for so many. */
   static bool plan(carry_plan *plan, uint64_t count, uint64_t shared, bool exact);
+  /* The same of job.segments, of which the longest is known. */
+  static bool plan_segments(carry_plan *plan, const device_pairs &job, uint64_t shared);
   /* Of memory.rest, with room for sorted keys unless these are wanted, and for elements unless
    * these are `apart`. */
   static uint64_t bytes(const carry_plan &plan, bool wanted, bool apart);
   /* *keys are the sorted ones, which are in memory.rest if the job does not want them. */
   static device_status sort(const carry_plan &plan, const device_pairs &job,
                             uint32_t multiprocessors, const pair_memory &memory, const void **keys);
+  /* Sets *disorder, of the device, to 1 if sorted keys of segments are not in order, or equal ones
+   * not in that of their positions. */
+  static device_status check_segments(const carry_plan &plan, const device_pairs &job,
+                                      const pair_memory &memory, const void *keys,
+                                      uint32_t *disorder);
 };
 
 } // namespace carry

@@ -36,8 +36,9 @@ enum {
 
 typedef struct carry_plan {
   uint64_t count;
-  bool keys_only;   /* see keys_only.cuh */
-  uint32_t most;    /* elements that a block sorts: a multiple of its threads */
+  bool keys_only;    /* see keys_only.cuh */
+  uint32_t segments; /* sections of the only level, each of which is sorted by itself; 0: none */
+  uint32_t most;     /* elements that a block sorts: a multiple of its threads */
   uint32_t joined;  /* buckets are sorted together as long as their first `joined` elements reach */
   uint32_t samples; /* the most of a section */
   uint32_t levels;
@@ -102,7 +103,7 @@ static inline uint64_t carry_sort_bytes(uint32_t most, uint32_t code)
 /* The most tiles of all sections together on a level; see list_section(). */
 static inline uint64_t carry_most_tiles(const carry_plan *plan, uint32_t level)
 {
-  return plan_blocks(plan->count, plan->tiles[level]) + (level ? plan->buckets[0] : 0);
+  return plan_blocks(plan->count, plan->tiles[level]) + (level ? plan->buckets[0] : plan->segments);
 }
 
 /* Bytes for the elements of a section before each tile of the first level. */
@@ -114,7 +115,7 @@ static inline uint64_t carry_befores_bytes(const carry_plan *plan)
 /* The sections of the last level. */
 static inline uint64_t carry_sections(const carry_plan *plan)
 {
-  return plan->levels == 1 ? 1 : plan->buckets[0];
+  return plan->levels == 1 ? plan_max(plan->segments, 1) : plan->buckets[0];
 }
 
 /* The sample of a section: more on the first of two levels, as its errors add to those of the
@@ -122,7 +123,8 @@ static inline uint64_t carry_sections(const carry_plan *plan)
 static inline uint32_t carry_samples(const carry_plan *plan, uint32_t level)
 {
   const uint64_t all = carry_sections(plan) * plan->buckets[plan->levels - 1];
-  const bool more = level + 1 < plan->levels || plan->count / all > plan->most / 7;
+  const bool more =
+      level + 1 < plan->levels || plan->segments || plan->count / all > plan->most / 7;
   return (uint32_t)plan_min(plan->samples,
                             plan->buckets[level] * (uint64_t)CARRY_SAMPLES * (more ? 2 : 1));
 }
@@ -142,7 +144,7 @@ static inline uint64_t carry_usual_parts(const carry_plan *plan)
 
 static inline uint64_t carry_most_parts(const carry_plan *plan)
 {
-  return carry_usual_parts(plan) + 3 * (plan->count / plan->most) + 1;
+  return 3 * (carry_usual_parts(plan) + plan->count / plan->most) + 1;
 }
 
 /* The most of `items` elements for each thread with which a block that splits has room. */
@@ -224,6 +226,34 @@ static inline bool carry_plan_of(carry_plan *plan, uint64_t count, uint64_t shar
   const uint64_t each = count / carry_sections(plan) / plan->buckets[plan->levels - 1];
   plan->joined = plan->most - (uint32_t)plan_min(each + each / 4, plan->most / 2);
   return count <= (uint64_t)CARRY_MOST_BUCKETS * CARRY_MOST_BUCKETS * (plan->most / 8 * 5);
+}
+
+/* True if this sort is faster for so many elements in so many segments than one of all together. */
+static inline bool carry_segments_are_fast(uint64_t count, uint64_t segments)
+{
+  enum { FEWER = 8, AVERAGE = 1 << 12 };
+  return count >= CARRY_LEAST / FEWER && count / plan_min(AVERAGE, CARRY_LEAST) >= segments;
+}
+
+/* Plans a sort of segments, of which the longest has so many elements: they are the sections of
+ * one level. False if a segment is too long, or there are too many elements. */
+static inline bool carry_plan_segments(carry_plan *plan, uint64_t count, uint64_t segments,
+                                       uint64_t longest, uint64_t shared, uint32_t element,
+                                       uint32_t code, bool keys_only)
+{
+  const carry_plan none = {0};
+  *plan = none;
+  plan->count = count;
+  plan->keys_only = keys_only;
+  plan->most = CARRY_MOST;
+  for (unsigned round = 0; round < 2; round++) {
+    carry_set_buckets(plan, longest);
+    if (!carry_set_sizes(plan, shared, element, code)) return false;
+  }
+  const uint64_t each = longest / plan->buckets[0];
+  plan->joined = plan->most - (uint32_t)plan_min(each + each / 4, plan->most / 2);
+  plan->segments = (uint32_t)segments;
+  return plan->levels == 1 && count < UINT64_C(1) << 31 && segments < UINT64_C(1) << 31;
 }
 
 #endif

@@ -18,7 +18,7 @@ enum {
 struct section {
   uint32_t begin, count;
   uint32_t first_tile; /* its number among the tiles of all sections */
-  uint32_t one_key;    /* nonzero: all keys have one code */
+  uint32_t one_key;    /* nonzero: all keys have one code, or are so few that a block sorts them */
 };
 
 /* The split tiles of all sections. starts[(first_tile of the section) * buckets + b * (tiles of the

@@ -94,7 +94,7 @@ template <class Key> struct parts_args {
   split_tiles tiles;
   element_count count;
   const section *sections;  /* NULL: one, all elements */
-  splitter_set<Key> before; /* of the sections; unused if there is one */
+  splitter_set<Key> before; /* of the sections; NULLs: their codes are any */
   splitter_set<Key> set;
   uint32_t most, joined; /* of carry_plan */
   bool keys_only;
@@ -168,13 +168,12 @@ DEVICE_INLINE void add_hard(const part_list<Key> &list, const sorted_part<Key> &
   list.hard[device_add32(list.hard_count, 1)] = part;
 }
 
-/* True if codes of a part are likely to crowd in bins of their differences: if the codes of a
- * bucket have few bins. */
+/* True if codes of a part are likely to crowd in bins of their differences: if a bin of the codes
+ * of a bucket has more than `many`. */
 template <class Key>
-DEVICE_INLINE bool is_crowded(const listed_section<Key> &of, const sorted_part<Key> &part)
+DEVICE_INLINE bool is_crowded(const listed_section<Key> &of, const sorted_part<Key> &part,
+                              uint32_t many)
 {
-  enum { MANY = 150 };
-  if (part.least == 0 || part.greatest == (Key) ~(Key)0) return false; /* its range is not known */
   const Key width = (Key)(part.greatest - part.least);
   const uint32_t shift = shift_to(width, WARP_SIZE);
   for (uint32_t b = part.of.b; b < part.of.end; b++) {
@@ -182,10 +181,62 @@ DEVICE_INLINE bool is_crowded(const listed_section<Key> &of, const sorted_part<K
     bucket_range(of.splitters, of.from.buckets, b, &least, &greatest);
     const uint64_t share = (uint32_t)((Key)(greatest - least) >> shift);
     if ((of.begins[b + 1] - of.begins[b]) * (uint64_t)(uint32_t)(width >> shift) >
-        MANY * CARRY_BINS * (share + 1))
+        many * CARRY_BINS * (share + 1))
       return true;
   }
   return false;
+}
+
+/* The same of parts that are hard to sort, unless their range is not known. */
+template <class Key>
+DEVICE_INLINE bool is_hard(const listed_section<Key> &of, const sorted_part<Key> &part)
+{
+  enum { MANY = 150 };
+  return part.least != 0 && part.greatest != (Key) ~(Key)0 && is_crowded(of, part, MANY);
+}
+
+/* The bucket of a part with the widest range of codes. */
+template <class Key>
+DEVICE_INLINE uint32_t widest_bucket(const listed_section<Key> &of, const sorted_part<Key> &part)
+{
+  uint32_t widest = part.of.b;
+  Key width = 0;
+  for (uint32_t b = part.of.b; b < part.of.end; b++) {
+    Key least = part.least, greatest = part.greatest;
+    bucket_range(of.splitters, of.from.buckets, b, &least, &greatest);
+    if ((Key)(greatest - least) <= width) continue;
+    width = (Key)(greatest - least);
+    widest = b;
+  }
+  return widest;
+}
+
+/* Adds a group of buckets that a block can sort together. If one bucket's codes are so wide apart
+ * that those of the others crowd, it is a part by itself: floats around 0, say. Keys only may crowd
+ * because many are the same, which is not hard. */
+template <class Key>
+DEVICE_INLINE void add_group(const parts_args<Key> &args, const listed_section<Key> &of, uint32_t b,
+                             uint32_t end)
+{
+  enum { SOME = 32 };
+  const sorted_part<Key> part = part_of(of, b, end);
+  if (end - b > 1 && is_crowded(of, part, SOME)) {
+    const uint32_t widest = widest_bucket(of, part), edges[] = {b, widest, widest + 1, end};
+    bool hard = false;
+    for (uint32_t i = 0; i < 3 && !args.keys_only; i++)
+      hard = hard || (edges[i] < edges[i + 1] && is_hard(of, part_of(of, edges[i], edges[i + 1])));
+    if (!hard) {
+      DEVICE_PATH("carry_widest");
+      for (uint32_t i = 0; i < 3; i++)
+        if (of.begins[edges[i]] < of.begins[edges[i + 1]])
+          add_part(args.list, part_of(of, edges[i], edges[i + 1]));
+      return;
+    }
+  }
+  if (!args.keys_only && is_hard(of, part))
+    add_hard(args.list, part);
+  else
+    add_part(args.list, part);
 }
 
 /* Adds pieces of a bucket whose keys are alike. */
@@ -257,7 +308,7 @@ __global__ void __launch_bounds__(CARRY_LIST_BLOCK)
   listed_section<Key> of = {tiles_of(args.tiles, all), splitters, begins, 0, (Key) ~(Key)0};
   for (uint32_t i = threadIdx.x; i < buckets; i += blockDim.x)
     splitters[i] = args.set.splitters[(uint64_t)s * buckets + i];
-  if (args.sections)
+  if (args.before.splitters)
     bucket_range(args.before.splitters, args.before.buckets, s, &of.least, &of.greatest);
   find_buckets_of(of.from, begins);
   __syncthreads();
@@ -278,11 +329,7 @@ __global__ void __launch_bounds__(CARRY_LIST_BLOCK)
     if (count > args.most) {
       add_large(args, of, b, end);
     } else if (count) {
-      const sorted_part<Key> part = part_of(of, b, end);
-      if (!args.keys_only && is_crowded(of, part)) /* keys may crowd as many are the same */
-        add_hard(args.list, part);
-      else
-        add_part(args.list, part);
+      add_group(args, of, b, end);
     }
   }
 }

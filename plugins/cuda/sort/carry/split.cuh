@@ -23,9 +23,10 @@ template <class Key, class Value> struct split_args {
   key_order<Key> order;
   element_array<Key, Value> from; /* values may be NULL on the first level: their positions */
   splitter_set<Key> set;
-  split_tiles source; /* the rest: of the level before; unused on the first */
-  const section *sections;
+  split_tiles source;      /* of the level before; unused on the first */
+  const section *sections; /* the rest: of segments, and of the second level */
   const tile_begin *begins;
+  const uint32_t *tile_count; /* of segments; else NULL */
   /* writes */
   split_tiles tiles;
   element_array<Key, Value> to;
@@ -139,8 +140,9 @@ DEVICE_INLINE bool find_tile(const split_args<Key, Value> &args, tile_work *mine
   const uint32_t tile = args.tiles.tile, count = args.order.count();
   mine->begin = {0, blockIdx.x, 0, 0};
   mine->of = {0, count, 0, 0};
-  if (!first) {
-    if (blockIdx.x >= count / tile + args.source.buckets) return false; /* see list_section() */
+  if (!first || args.tile_count) {
+    const uint32_t tiles = first ? *args.tile_count : count / tile + args.source.buckets;
+    if (blockIdx.x >= tiles) return false; /* see list_segments(), list_section() */
     mine->begin = args.begins[blockIdx.x];
     mine->of = args.sections[mine->begin.section];
   }
@@ -275,7 +277,7 @@ DEVICE_INLINE void load_element(const element_array<Key, Value> &from, uint64_t 
 /* Loads a tile: by run_element(), or from `done` on. */
 template <class Key, class Value, bool first, bool whole>
 DEVICE_INLINE void load_tile(const split_args<Key, Value> &args,
-                             const split_storage<Key, Value> &by, uint32_t done, uint32_t count)
+                             const split_storage<Key, Value> &by, uint64_t done, uint32_t count)
 {
   constexpr uint32_t most = split_items<first>;
   const uint32_t items = whole ? most : args.tiles.tile / CARRY_BLOCK;
@@ -308,12 +310,13 @@ __global__ void __launch_bounds__(CARRY_BLOCK, device_blocks(CARRY_BLOCK, split_
   if (!find_tile<first>(args, &mine)) return;
   constexpr uint32_t most = split_items<first>;
   const bool whole = mine.count == CARRY_BLOCK * most;
+  const uint64_t begin = (uint64_t)mine.of.begin + mine.done;
   if (!mine.of.one_key) load_lookup(args.set, mine.begin.section, by.search);
   if (!first) list_tile_runs(args, mine, by.runs);
   if (whole)
-    load_tile<Key, Value, first, true>(args, by, mine.done, mine.count);
+    load_tile<Key, Value, first, true>(args, by, begin, mine.count);
   else
-    load_tile<Key, Value, first, false>(args, by, mine.done, mine.count);
+    load_tile<Key, Value, first, false>(args, by, begin, mine.count);
   if (threadIdx.x == 0) *redo = 0;
   device_await_copies();
   __syncthreads();

@@ -20,9 +20,11 @@ template <class Key> struct choose_args {
   /* writes */
   splitter_set<Key> set;
   uint32_t *parts; /* set to 0, for the kernels that follow: the numbers of parts */
-  /* The rest: of the second level. Elements of a section before each tile of the first level are
-   * in shared memory, from this byte on, unless these are NULL. */
+  /* The rest: of the second level, or of segments, which are sections that are listed already.
+   * Elements of a section before each tile of the first level are in shared memory, from this byte
+   * on, unless these are NULL. */
   sections_args<Key> source;
+  bool segments;
   uint32_t *befores;
   uint32_t befores_at;
 };
@@ -71,19 +73,20 @@ DEVICE_INLINE void find_elements(const sections_args<Key> &source, uint32_t s,
 }
 
 /* Loads the codes of a sample of the section to shared memory, so many items of a thread at a time.
- * By all threads of the block. */
+ * `befores` of a section whose elements are neighbours is NULL. By all threads of the block. */
 template <class Key, bool first, uint32_t items>
 DEVICE_INLINE void load_sample(const choose_args<Key> &args, const uint32_t *befores,
-                               uint32_t count, uint32_t samples, Key *codes)
+                               const section &of, uint32_t samples, Key *codes)
 {
   DEVICE_ROLLED
   for (uint32_t begin = threadIdx.x; begin < samples; begin += items * CARRY_CHOOSE_BLOCK) {
     uint32_t places[items];
     DEVICE_UNROLL
     for (uint32_t t = 0; t < items; t++)
-      places[t] = sample_place((uint32_t)plan_min(begin + t * CARRY_CHOOSE_BLOCK, samples - 1),
-                               samples, count);
-    if (!first) find_elements<Key, items>(args.source, blockIdx.x, befores, places);
+      places[t] = (befores ? 0 : of.begin) +
+                  sample_place((uint32_t)plan_min(begin + t * CARRY_CHOOSE_BLOCK, samples - 1),
+                               samples, of.count);
+    if (!first && befores) find_elements<Key, items>(args.source, blockIdx.x, befores, places);
     DEVICE_UNROLL
     for (uint32_t t = 0; t < items; t++)
       codes[plan_min(begin + t * CARRY_CHOOSE_BLOCK, samples - 1)] =
@@ -200,8 +203,8 @@ DEVICE_INLINE void write_table(Key *splitters, uint32_t buckets, Key *written, u
 
 /* Reads a sample of each section, and sorts it in shared memory. Writes the section's splitters and
  * its table. `first`: there is one section, all keys of the caller; else the sections are the
- * buckets of the level before, which it lists. Its loads, one after the other, take most of the
- * time, so each thread has several on their way. */
+ * buckets of the level before, which it lists, or segments. Its loads, one after the other, take
+ * most of the time, so each thread has several on their way. */
 template <class Key, bool first>
 __global__ void __launch_bounds__(CARRY_CHOOSE_BLOCK,
                                   device_blocks(CARRY_CHOOSE_BLOCK, first ? 1 : 2))
@@ -213,7 +216,9 @@ __global__ void __launch_bounds__(CARRY_CHOOSE_BLOCK,
   if (first && threadIdx.x == 0) args.parts[0] = args.parts[1] = 0;
   section of = {0, args.order.count(), 0, 0};
   uint32_t *befores = NULL;
-  if (!first) {
+  if (!first && args.segments) {
+    of = args.source.sections[s];
+  } else if (!first) {
     const uint64_t tiles = plan_blocks(of.count, args.source.tiles.tile);
     befores =
         args.befores ? args.befores + s * tiles : (uint32_t *)((char *)codes + args.befores_at);
@@ -225,9 +230,9 @@ __global__ void __launch_bounds__(CARRY_CHOOSE_BLOCK,
   const sort_storage by = {words, words + args.samples + WARP_SIZE};
   Key *const splitters = (Key *)(by.bins + CARRY_BINS / 2);
   if (samples > 2 * CARRY_CHOOSE_BLOCK)
-    load_sample<Key, first, 4>(args, befores, of.count, samples, codes);
+    load_sample<Key, first, 4>(args, befores, of, samples, codes);
   else
-    load_sample<Key, first, 1>(args, befores, of.count, samples, codes);
+    load_sample<Key, first, 1>(args, befores, of, samples, codes);
   __syncthreads();
   const codes_there<Key> code_at = {codes};
   const code_range<Key> range = range_of_codes<Key>(samples, code_at);
