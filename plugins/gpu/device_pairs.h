@@ -28,8 +28,9 @@ typedef struct device_pairs {
   const void *values_in;        /* NULL: a value is the position of its key, from 0 */
   void *values_out;             /* NULL: none */
   device_segments segments;     /* for device_pairs_carry: of keys and values; none: {0} */
-  const uint64_t *device_count; /* of the device, for device_pairs_sort_few: only so many of the
-                                 * first pairs are sorted, and others stay. NULL: all */
+  const uint64_t *device_count; /* of the device, for device_pairs_sort_few and device_pairs_carry
+                                 * without segments: only so many of the first pairs are sorted, and
+                                 * others stay. NULL: all */
 } device_pairs;
 
 /* Writes the bits of each key's code that are compared to `codes`, of `code_width`: 32, 64 or 128,

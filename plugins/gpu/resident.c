@@ -4,8 +4,8 @@
  * (Several jobs are shards.c's.)
  *
  *   plan      reads the job, divides the workspace
- *   begin     clears what kernels find; makes a segment of a device_count, unless pairs are few;
- *             encodes keys of all bits
+ *   begin     clears what kernels find; makes a segment of a device_count, unless numbers are few,
+ *             or many that are carried; encodes keys of all bits
  *   sort      of records (resident_records.c), or of numbers (resident_pairs.c)
  *   move      what the sort has not moved (resident_moves.c)
  *   conclude  writes what was found to the job's status, or RECSORT_OK, which is 0
@@ -85,7 +85,7 @@ static void divide_workspace(resident *r)
   const uint64_t bytes = resident_carry_bytes(r), room = r->job.workspace_size;
   const bool fast = bytes && resident_carry_is_fast(r);
   divide_for(r, fast, bytes);
-  if (!bytes || r->bytes <= room) return;
+  if (!bytes || r->bytes <= room || r->job.device_count) return; /* other sorts do not read that */
   divide_for(r, !fast, bytes);
   if (r->bytes > room) divide_for(r, fast, bytes);
 }
@@ -136,7 +136,8 @@ static recsort_status read_job(resident *r, uint32_t algorithm, const recsort_ke
     r->segments =
         (device_segments){job->offsets, job->part_count, job->offset_bits, job->longest_part};
   const recsort_status status = plan_sort(r, algorithm);
-  if (status || !job->device_count || (r->are_few && r->sort.key_bits < MOST_KEY_BITS))
+  if (status || !job->device_count || (r->are_few && r->sort.key_bits < MOST_KEY_BITS) ||
+      (resident_carry_bytes(r) && resident_carry_is_fast(r)))
     return status;
   r->segments = (device_segments){NULL, 1, 64, 0};
   return plan_sort(r, algorithm);
@@ -182,7 +183,7 @@ static recsort_status place(resident *r)
   r->facts = (resident_facts *)(void *)(r->memory + r->facts_at);
   for (uint32_t s = 0; s < 2; s++)
     r->part_columns[s].data = r->memory + r->keys_at + r->part_steps[s].offset;
-  if (job->device_count) r->segments.offsets = r->facts->offsets;
+  if (job->device_count && r->segments.count) r->segments.offsets = r->facts->offsets;
   r->room.behind = r->memory + r->room_at;
   r->buffers = device_divide(&r->pairs.job, r->memory, r->pairs.extra_bytes);
   r->unchanged.found = &r->facts->unchanged;
@@ -244,7 +245,7 @@ typedef struct resident_counted {
 
 static bool is_measurable(const resident *r)
 {
-  return r->job.device_count && !r->are_few && !r->job.keys_out &&
+  return r->job.device_count && r->segments.count && !r->job.keys_out &&
          device_count_measurable(&r->pairs.job);
 }
 

@@ -294,7 +294,8 @@ __global__ void __launch_bounds__(PAIRS_BLOCK)
   uint64_t numbers[EACH], order[EACH] = {};
   Key keys[EACH];
   device_await_before();
-  number_pairs(first, args.job.count, numbers);
+  const uint64_t *const told = args.job.device_count;
+  number_pairs(first, told ? plan_min(*told, args.job.count) : args.job.count, numbers);
   load_pairs(args.sorted.codes, numbers, keys);
   if (args.sorted.order) load_order(args.sorted, numbers, order);
   check_pairs(args.sorted, numbers, keys, order,

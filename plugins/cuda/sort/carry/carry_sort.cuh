@@ -176,7 +176,6 @@ static device_status start_parts(const sort_state<Key, Value> &sort)
   return status;
 }
 
-/* Lists the segments, and copies what is in none of them. */
 template <class Key, class Value>
 static device_status start_segments(const sort_state<Key, Value> &sort)
 {
@@ -185,13 +184,20 @@ static device_status start_segments(const sort_state<Key, Value> &sort)
   const segments_args args = {sort.segments,     (uint32_t)plan.count, plan.tiles[0],
                               plan.most,         memory.sections,      memory.begins,
                               memory.tile_count, memory.list.count};
+  return device_launch(list_segments<>, plan_blocks(plan.segments, CARRY_BLOCK), CARRY_BLOCK, 0,
+                       sort.stream, args);
+}
+
+/* Copies elements that are not sorted: in no segment, or behind as many as the device says. */
+template <class Key, class Value>
+static device_status start_outside(const sort_state<Key, Value> &sort)
+{
   const bool keys = sort.in.keys != sort.out.keys, values = sort.in.values != sort.out.values;
-  const device_status status = device_launch(
-      list_segments<>, plan_blocks(plan.segments, CARRY_BLOCK), CARRY_BLOCK, 0, sort.stream, args);
-  if (status || !(keys || (has_value<Value> && values))) return status;
-  const outside_args<Key, Value> outside = {sort.segments, plan.count, sort.in, sort.out};
+  if (!(sort.plan->segments || sort.order.count.told) || !(keys || (has_value<Value> && values)))
+    return 0;
+  const outside_args<Key, Value> args = {sort.segments, sort.order.count, sort.in, sort.out};
   return device_launch(keep_outside<Key, Value>, 2 * sort.multiprocessors, CARRY_BLOCK, 0,
-                       sort.stream, outside);
+                       sort.stream, args);
 }
 
 /* Sorts the keys and values of sort.in to sort.out, which may be the same. With two levels, tiles
@@ -199,7 +205,8 @@ static device_status start_segments(const sort_state<Key, Value> &sort)
 template <class Key, class Value> static device_status start(const sort_state<Key, Value> &sort)
 {
   const bool segments = sort.plan->segments > 0;
-  device_status status = segments ? start_segments(sort) : 0;
+  device_status status = start_outside(sort);
+  if (!status && segments) status = start_segments(sort);
   if (!status)
     status =
         segments ? start_choose<Key, Value, false>(sort) : start_choose<Key, Value, true>(sort);

@@ -1,5 +1,5 @@
-/* segments.cuh - segments of the caller's arrays become the sections of a sort, and elements in no
- * segment stay where they are. */
+/* segments.cuh - segments of the caller's arrays become the sections of a sort, and elements that
+ * are not sorted stay where they are. */
 #ifndef RECSORT_CUDA_CARRY_SEGMENTS_CUH
 #define RECSORT_CUDA_CARRY_SEGMENTS_CUH
 
@@ -106,23 +106,26 @@ __global__ void __launch_bounds__(CARRY_BLOCK)
 
 template <class Key, class Value> struct outside_args {
   static constexpr uint32_t max_threads = CARRY_BLOCK;
-  device_segments segments;
-  uint64_t count;
+  device_segments segments; /* 0: the first `count` elements */
+  element_count count;
   element_array<Key, Value> from; /* values may be NULL: their positions */
   element_array<Key, Value> to;
 };
 
-/* Reads the elements before the first segment and behind the last one, and writes them to the same
- * places. There are usually none. */
+/* Reads the elements before the first segment and behind the last one, or behind as many as the
+ * device says, and writes them to the same places. There are usually none. */
 template <class Key, class Value>
 __global__ void __launch_bounds__(CARRY_BLOCK)
     keep_outside(const __grid_constant__ outside_args<Key, Value> args)
 {
   device_await_before();
-  const uint64_t before = plan_min(offset_at(&args.segments, 0), args.count);
-  const uint64_t behind = plan_min(offset_at(&args.segments, args.segments.count), args.count);
+  const auto edge = [&](uint64_t s) {
+    return plan_min(offset_at(&args.segments, s), args.count.most);
+  };
+  const uint64_t before = args.segments.count ? edge(0) : 0;
+  const uint64_t behind = args.segments.count ? edge(args.segments.count) : args.count();
   const uint64_t inside = behind > before ? behind - before : 0;
-  for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < args.count - inside;
+  for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < args.count.most - inside;
        i += (uint64_t)gridDim.x * blockDim.x) {
     const uint64_t at = i < before ? i : i + inside;
     args.to.keys[at] = args.from.keys[at];
