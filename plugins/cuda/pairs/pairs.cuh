@@ -295,7 +295,9 @@ __global__ void __launch_bounds__(PAIRS_BLOCK)
   Key keys[EACH];
   device_await_before();
   const uint64_t *const told = args.job.device_count;
-  number_pairs(first, told ? plan_min(*told, args.job.count) : args.job.count, numbers);
+  const uint64_t count = told ? plan_min(*told, args.job.count) : args.job.count;
+  if (first >= count) return;
+  number_pairs(first, count, numbers);
   load_pairs(args.sorted.codes, numbers, keys);
   if (args.sorted.order) load_order(args.sorted, numbers, order);
   check_pairs(args.sorted, numbers, keys, order,
