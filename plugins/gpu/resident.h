@@ -122,9 +122,6 @@ bool resident_moves_pairs_only(const resident *r);
 /* Sorts and moves. */
 device_status resident_sort_records(resident *r);
 
-/* True if segments are so short that blocks have them in shared memory. */
-bool resident_tiles_suit(const resident *r);
-
 /* ---- Numbers (resident_pairs.c) ---- */
 
 /* Finds out whether the records are numbers that are sorted as such, and plans it. */

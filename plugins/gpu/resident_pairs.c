@@ -134,7 +134,12 @@ uint64_t resident_carry_bytes(const resident *r)
 
 bool resident_carry_is_fast(const resident *r)
 {
-  return device_pairs_carry_is_fast(&r->numbers) && !(r->in_segments && resident_tiles_suit(r));
+  const device_segment_sort tiles = {.key_bits = r->part.key_bits,
+                                     .count = r->job.count,
+                                     .segments = r->segments,
+                                     .shared_bytes = r->self->device->shared_bytes};
+  return device_pairs_carry_is_fast(&r->numbers) &&
+         !(r->in_segments && device_segments_suit(&tiles));
 }
 
 /* The bytes of an element. */

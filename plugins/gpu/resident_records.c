@@ -54,12 +54,6 @@ static device_segment_sort plan_tiles(const resident *r)
                                .stream = r->job.stream};
 }
 
-bool resident_tiles_suit(const resident *r)
-{
-  const device_segment_sort tiles = plan_tiles(r);
-  return device_segments_suit(&tiles);
-}
-
 /* Has the tiles move the small arrays that are sorted in place, or the others. Returns whether
  * these are all of them. */
 static bool add_moved(resident *r, bool in_place)
