@@ -23,6 +23,9 @@ typedef struct device_pairs {
       first_bit; /* only bits [first_bit, first_bit + bits) of a code are compared, at least 1 */
   uint32_t bits;
   uint32_t value_width; /* 0: no values; 32 or 64; 128 for device_pairs_carry */
+  uint32_t
+      number_bit; /* for device_pairs_carry: a key is a word, in which the number begins here */
+  uint32_t number_width; /* 0: it is all of the key; of a float 32 */
   const void *keys_in;
   void *keys_out;               /* NULL: not wanted */
   const void *values_in;        /* NULL: a value is the position of its key, from 0 */

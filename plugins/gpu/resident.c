@@ -158,6 +158,10 @@ static recsort_status plan(const void *instance, uint32_t algorithm,
          r.carries ? resident_most_carry_bytes(&r) : gpu_most_pair_bytes(self->device, &r.sort));
   needs->host = 0;
   needs->device = (size_t)r.bytes;
+  if (!r.carries || !r.are_words) return RECSORT_OK;
+  r.carries = false; /* so are words that are not aligned */
+  divide(&r, gpu_most_pair_bytes(self->device, &r.sort));
+  if (r.bytes > needs->device) needs->device = (size_t)r.bytes;
   return RECSORT_OK;
 }
 

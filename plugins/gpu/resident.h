@@ -53,6 +53,7 @@ typedef struct resident {
   device_segments segments;
   bool is_numbers;
   bool in_segments; /* the records are numbers, in segments of the caller's: not is_numbers */
+  bool are_words;   /* records that are sorted together with their other bits, if they `carry` */
   bool are_few;     /* numbers that resident_sort_few sorts */
   device_pairs numbers;
   uint64_t value; /* number of the array that is their values */
@@ -124,7 +125,7 @@ device_status resident_sort_records(resident *r);
 
 /* ---- Numbers (resident_pairs.c) ---- */
 
-/* Finds out whether the records are numbers that are sorted as such, and plans it. */
+/* Finds out whether the records are numbers, or words, that are sorted as such, and plans it. */
 void resident_plan_pairs(resident *r);
 
 /* The bytes of copies that do not fit in what the sort leaves. */

@@ -68,6 +68,36 @@ static uint64_t find_values(const resident *r)
   return RESIDENT_NONE;
 }
 
+/* True if the record is a word of 4 or 8 bytes, of which a number is the key. */
+static bool is_word(const recsort_key_program *program)
+{
+  const recsort_key_step *const step = program->steps;
+  const uint64_t size = program->record_size;
+  return program->step_count == 1 && (size == 4 || size == 8) && is_number(step, step->offset, 0) &&
+         (step->kind != RECSORT_KEY_FLOAT || step->bytes == 4);
+}
+
+static void plan_words(resident *r)
+{
+  const recsort_job *const job = &r->job;
+  const recsort_key_program *const whole = &r->whole;
+  const recsort_array records = resident_array(r, RESIDENT_SORTED);
+  r->are_words = job->sorted && !job->columns && !r->segments.count && !job->head &&
+                 !job->device_count && !job->bits && !job->first_bit && is_word(whole) &&
+                 is_aligned(&records, whole->record_size);
+  if (!r->are_words) return;
+  r->numbers = (device_pairs){.stream = job->stream,
+                              .count = job->count,
+                              .kind = whole->steps[0].kind,
+                              .flags = whole->steps[0].flags,
+                              .key_width = 8 * (uint32_t)whole->record_size,
+                              .bits = whole->steps[0].width,
+                              .number_bit = 8 * (uint32_t)whole->steps[0].offset,
+                              .number_width = whole->steps[0].width,
+                              .keys_in = job->records,
+                              .keys_out = job->sorted};
+}
+
 void resident_plan_pairs(resident *r)
 {
   const recsort_job *const job = &r->job;
@@ -77,8 +107,12 @@ void resident_plan_pairs(resident *r)
       !job->columns && !job->head && is_one_number(whole) && is_aligned(&keys, whole->record_size);
   r->is_numbers = numbers && !r->segments.count;
   r->in_segments = numbers && r->segments.count && !job->device_count;
+  r->are_words = false;
   r->numbers = (device_pairs){0};
-  if (!r->is_numbers && !r->in_segments) return;
+  if (!r->is_numbers && !r->in_segments) {
+    plan_words(r);
+    return;
+  }
   r->numbers = (device_pairs){.stream = job->stream,
                               .count = job->count,
                               .kind = whole->steps[0].kind,
@@ -111,7 +145,8 @@ static bool find_carried(const resident *r, device_pairs *carried)
 {
   const recsort_job *const job = &r->job;
   *carried = r->numbers;
-  if (!(r->is_numbers || r->in_segments) || r->sort.algorithm != 0 || r->encodes) return false;
+  if (!(r->is_numbers || r->in_segments || r->are_words) || r->sort.algorithm != 0 || r->encodes)
+    return false;
   if (job->permutation && job->permutation != carried->values_out) return false;
   for (uint64_t a = RESIDENT_ARRAYS; a < resident_arrays(r); a++) {
     const recsort_array array = resident_array(r, a);

@@ -605,6 +605,130 @@ static void many_records_ask_no_host(void **state)
 }
 #endif
 
+/* ---- One number ---- */
+
+/* Records with one number for a key: those of 4 and 8 bytes may be sorted as words. */
+#define FIELD(name, type) "- {name: " name ", type: " type "}\n"
+static const struct {
+  const char *yaml;
+  size_t size, offset; /* of the key */
+  size_t bytes;
+  bool is_float;
+} numbered[] = {
+    {"record: A\n" NATIVE "fields:\n" FIELD("k", "uint32") FIELD("v", "uint32") "keys: [k]\n", 8, 0,
+     4, false},
+    {"record: B\n" NATIVE "fields:\n" FIELD("v", "uint32")
+         FIELD("k", "int32") "keys: [{field: k, order: desc}]\n",
+     8, 4, 4, false},
+    {"record: C\n" NATIVE "fields:\n" FIELD("k", "float32") FIELD("v", "uint32") "keys: [k]\n", 8,
+     0, 4, true},
+    {"record: D\n" NATIVE "fields:\n" FIELD("v", "uint32")
+         FIELD("k", "float32") "keys: [{field: k, order: desc, nan: first}]\n",
+     8, 4, 4, true},
+    {"record: E\n" NATIVE "fields:\n" FIELD("a", "uint16") FIELD("k", "int16")
+         FIELD("b", "uint32") "keys: [k]\n",
+     8, 2, 2, false},
+    {"record: F\n" NATIVE "fields:\n" FIELD("a", "uint16")
+         FIELD("k", "uint16") "keys: [{field: k, order: desc}]\n",
+     4, 2, 2, false},
+    {"record: G\n" NATIVE "fields:\n" FIELD("a", "uint32") FIELD("k", "float32")
+         FIELD("b", "uint32") "keys: [{field: k, order: desc}]\n",
+     12, 4, 4, true},
+    {"record: H\n" NATIVE "fields:\n" FIELD("a", "uint64") FIELD("k", "float64") "keys: [k]\n", 16,
+     8, 8, true},
+    {"record: I\n" NATIVE "fields:\n" FIELD("a", "uint64") FIELD("k", "int64") FIELD("b", "uint64")
+         FIELD("c", "uint64") "keys: [{field: k, order: desc}]\n",
+     32, 8, 8, false},
+    {"record: J\n" NATIVE "fields:\n" FIELD("a", "uint32") FIELD("k", "uint32") FIELD("b", "uint32")
+         FIELD("c", "uint32") FIELD("d", "uint32") "keys: [k]\n",
+     20, 4, 4, false},
+};
+
+/* Few numbers, so that there are ties; of floats also NaNs, zeros of both signs, and infinity. */
+static void fill_numbered(unsigned kind, unsigned char *records, size_t count, uint64_t *random)
+{
+  static const double some[] = {0.0, -0.0, 1.5, -1.5, 1e30, INFINITY, -INFINITY};
+  const size_t bytes = numbered[kind].bytes;
+  const uint64_t few = 1 + random_below(random, 3) * random_below(random, count);
+  fill_random(records, count * numbered[kind].size, random);
+  for (size_t i = 0; i < count; i++) {
+    unsigned char *const key = records + i * numbered[kind].size + numbered[kind].offset;
+    const uint64_t number = random_below(random, few) - few / 2;
+    const size_t which = (size_t)random_below(random, 2 * COUNT_OF(some));
+    const double wide = which < COUNT_OF(some) ? some[which] : (double)(int64_t)number;
+    const float narrow = (float)wide;
+    if (!numbered[kind].is_float)
+      memcpy(key, &number, bytes);
+    else if (random_below(random, 8) == 0) /* a NaN: its low bits stay random */
+      key[bytes - 1] |= 0x7f, key[bytes - 2] |= 0xf8;
+    else
+      memcpy(key, bytes == 4 ? (const void *)&narrow : (const void *)&wide, bytes);
+  }
+}
+
+/* Without a status, which it may have or not, nothing is checked. */
+static void sort_unchecked(recsort_sorter *sorter, recsort_job job)
+{
+  recsort_error error = {0};
+  equip(sorter, &job);
+  recsort_job unchecked = job;
+  unchecked.status = NULL;
+  if (recsort_run(sorter, &unchecked, 1, &error)) fail_msg("%s", error.text);
+  assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+  unequip(&job);
+}
+
+static void check_numbered(unsigned kind, size_t count, size_t offset, uint64_t *random)
+{
+  const size_t size = numbered[kind].size;
+  recsort_sorter *const sorter = create(numbered[kind].yaml);
+  both records = make_both(count, size, offset, random);
+  both sorted = make_both(count, size, 0, random), order = make_both(count, 4, 0, random);
+  uint64_t *const expected = malloc((count + 1) * sizeof *expected);
+  assert_non_null(expected);
+  fill_numbered(kind, records.host, count, random);
+  put(records.device, records.host, records.size);
+  find_order(numbered[kind].yaml, records.host, count, expected);
+  recsort_job job = {.count = count, .records = records.device, .sorted = sorted.device};
+  enqueue(sorter, job);
+  expect_moved(&sorted, records.host, expected);
+  put(sorted.device, sorted.host, sorted.size);
+  sort_unchecked(sorter, job);
+  expect_moved(&sorted, records.host, expected);
+  put(sorted.device, sorted.host, sorted.size);
+  job.permutation = order.device;
+  enqueue(sorter, job);
+  expect_moved(&sorted, records.host, expected);
+  expect_permutation(&order, expected);
+  job.permutation = NULL;
+  job.sorted = records.device;
+  enqueue(sorter, job);
+  expect_moved(&records, records.host, expected);
+  put(records.device, records.host, records.size);
+  sort_unchecked(sorter, job);
+  expect_moved(&records, records.host, expected);
+  free(expected);
+  drop_both(&records, offset);
+  drop_both(&sorted, 0);
+  drop_both(&order, 0);
+  recsort_sorter_destroy(sorter);
+}
+
+static void records_have_one_number(void **state)
+{
+#ifdef RS_REAL_GPU
+  static const size_t some[] = {1000003, 1 << 20, (1 << 20) + 1, 1500007, MOST};
+#else
+  static const size_t some[] = {399, 401, 555, 561, 599, 600, 4000};
+#endif
+  uint64_t random = 31;
+  (void)state;
+  for (unsigned kind = 0; kind < COUNT_OF(numbered); kind++)
+    for (size_t c = 0; c < COUNT_OF(some); c++)
+      if (at_most(some[c]) == some[c])
+        check_numbered(kind, some[c], c % 3 == 2 ? 4 * random_below(&random, 4) : 0, &random);
+}
+
 /* Whatever the count, what it takes fits in the workspace for the most records. */
 static void has_memory_for_fewer(void **state)
 {
@@ -1901,6 +2025,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(sorts_as_the_host_does, open_stream, close_stream),
+      cmocka_unit_test_setup_teardown(records_have_one_number, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(has_memory_for_fewer, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(sorts_again_what_has_changed, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(finds_the_first_records, open_stream, close_stream),

@@ -283,25 +283,31 @@ __global__ void __launch_bounds__(PAIRS_BLOCK)
   Values::write(args.job, first, order);
 }
 
+template <class Order> struct check_sorted_args {
+  static constexpr uint32_t max_threads = PAIRS_BLOCK;
+  device_pairs_sorted sorted; /* keys for codes */
+  uint64_t count;
+  const uint64_t *device_count; /* of device_pairs */
+  Order order;                  /* order.code(key): what is compared */
+};
+
 /* Reads sorted keys and, if there is one, their order. Writes only *disorder, which becomes 1 if
  * they are not in order. Memory limits it: a key comes from there once, though two threads read it.
  */
-template <class Key>
+template <class Key, class Order>
 __global__ void __launch_bounds__(PAIRS_BLOCK)
-    check_sorted(const __grid_constant__ finish_pairs_args args)
+    check_sorted(const __grid_constant__ check_sorted_args<Order> args)
 {
   const uint64_t first = (uint64_t)blockIdx.x * (PAIRS_BLOCK * EACH);
   uint64_t numbers[EACH], order[EACH] = {};
   Key keys[EACH];
   device_await_before();
-  const uint64_t *const told = args.job.device_count;
-  const uint64_t count = told ? plan_min(*told, args.job.count) : args.job.count;
+  const uint64_t count = args.device_count ? plan_min(*args.device_count, args.count) : args.count;
   if (first >= count) return;
   number_pairs(first, count, numbers);
   load_pairs(args.sorted.codes, numbers, keys);
   if (args.sorted.order) load_order(args.sorted, numbers, order);
-  check_pairs(args.sorted, numbers, keys, order,
-              [&](Key key) { return code_of(args.job, key) & compared_mask<Key>(args.job); });
+  check_pairs(args.sorted, numbers, keys, order, [&](Key key) { return args.order.code(key); });
 }
 
 /* ---- Launches ---- */
@@ -327,14 +333,17 @@ static device_status start_finish(const device_pairs *job, const device_pairs_so
 }
 
 /* Checks keys that were sorted with their values: these are the order, if they are positions. */
-template <class Key>
-static device_status start_check(const device_pairs *job, const void *keys, uint32_t *disorder)
+template <class Key, class Order>
+static device_status start_check(const device_pairs *job, const Order &codes, const void *keys,
+                                 uint32_t *disorder)
 {
   const uint64_t grid = plan_blocks(job->count, PAIRS_BLOCK * EACH);
-  const finish_pairs_args args = {*job,
-                                  {keys, job->values_in ? NULL : job->values_out, job->key_width,
-                                   job->value_width, NULL, disorder}};
-  return device_launch(check_sorted<Key>, grid, PAIRS_BLOCK, 0, job->stream, args);
+  const check_sorted_args<Order> args = {{keys, job->values_in ? NULL : job->values_out,
+                                          job->key_width, job->value_width, NULL, disorder},
+                                         job->count,
+                                         job->device_count,
+                                         codes};
+  return device_launch(check_sorted<Key, Order>, grid, PAIRS_BLOCK, 0, job->stream, args);
 }
 
 /* See device_pairs_reads_keys. */

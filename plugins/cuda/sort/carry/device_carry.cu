@@ -38,8 +38,10 @@ uint64_t device_pairs_carry_bytes(const device_pairs *job, uint64_t shared_bytes
 
 bool device_pairs_carry_is_fast(const device_pairs *job)
 {
-  return job->segments.count ? carry_segments_are_fast(job->count, job->segments.count)
-                             : carry_is_fast(job->count, job->key_width / 8);
+  return job->segments.count
+             ? carry_segments_are_fast(job->count, job->segments.count)
+             : carry_is_fast(job->count,
+                             (job->number_width ? job->number_width : job->key_width) / 8);
 }
 
 device_status device_pairs_carry(const device_pairs *job, const device_job *on, void *memory,
@@ -56,6 +58,8 @@ device_status device_pairs_carry(const device_pairs *job, const device_job *on, 
                : by.check_segments(plan, *job, all, keys, disorder);
   });
   if (status || !disorder || job->segments.count) return status;
-  return with_key(job->key_width,
-                  [&](auto key) { return pairs::start_check<decltype(key)>(job, keys, disorder); });
+  return with_key(job->key_width, [&](auto key) {
+    using code = decltype(key);
+    return pairs::start_check<code>(job, key_order_of<code>(*job), keys, disorder);
+  });
 }

@@ -102,21 +102,25 @@ template <class Key> struct integer_order {
   }
 };
 
-/* The same of a float; see key_float_code(). */
+/* The same of a float; see key_float_code(). A float of 32 bits in a key of 64 has its code at the
+ * top. */
 template <class Key> struct float_order {
   Key flip; /* of positive numbers; of negative ones, all others are inverted */
   Key mask;
-  Key limit;    /* greater magnitudes are NaNs, whose code is ... */
-  Key nan_code; /* ... this one */
-  Key negative; /* 1: -0 is less than 0 */
+  Key limit;     /* greater magnitudes are NaNs, whose code is ... */
+  Key nan_code;  /* ... this one */
+  Key magnitude; /* the bits of a magnitude */
+  Key negative;  /* 1: -0 is less than 0 */
+  uint32_t up;   /* from the top of the float to that of the key */
 
   DEVICE_MEMBER Key operator()(Key key) const
   {
     constexpr Key sign = (Key)((Key)1 << (8 * sizeof(Key) - 1));
-    const Key magnitude = key & (Key)~sign;
-    if (magnitude > limit) return nan_code;
-    const Key inverted = (magnitude | negative) && key & sign ? (Key) ~(Key)0 : 0;
-    return (magnitude ^ flip ^ inverted) & mask;
+    if constexpr (sizeof(Key) == sizeof(uint64_t)) key <<= up;
+    const Key size = key & magnitude;
+    if (size > limit) return nan_code;
+    const Key inverted = (size | negative) && key & sign ? (Key) ~(Key)0 : 0;
+    return (size ^ flip ^ inverted) & mask;
   }
 };
 
@@ -159,17 +163,27 @@ template <class Key> struct key_order {
 
 template <class Key> static key_order<Key> key_order_of(const device_pairs &job)
 {
-  const bool descending = job.flags & RECSORT_KEY_DESCENDING;
+  constexpr uint32_t all_bits = 8 * sizeof(Key);
+  const bool descending = job.flags & RECSORT_KEY_DESCENDING,
+             floats = job.kind == RECSORT_KEY_FLOAT;
   const bool total = job.flags & RECSORT_KEY_NAN_TOTAL;
-  const Key all = (Key) ~(Key)0, sign = (Key)((Key)1 << (8 * sizeof(Key) - 1));
-  key_order<Key> order = {
-      {(uint32_t)job.count, job.device_count}, job.kind == RECSORT_KEY_FLOAT, {}};
+  const uint32_t width = job.number_width ? job.number_width : all_bits;
+  const uint32_t above = all_bits - width - job.number_bit;          /* bits above the number, */
+  const uint32_t below = floats ? all_bits - width : job.number_bit; /* and below its code */
+  const Key all = (Key) ~(Key)0, number = (Key)(all >> (all_bits - width) << below);
+  const Key sign = (Key)((Key)1 << (below + width - 1));
+  key_order<Key> order = {{(uint32_t)job.count, job.device_count}, floats, {}};
   order.code_of.flip =
       (job.kind == RECSORT_KEY_UNSIGNED ? (Key)0 : sign) ^ (descending ? all : (Key)0);
-  order.code_of.mask = pairs::compared_mask<Key>(job);
-  order.code_of.limit = total ? all : (Key)pairs::infinity_of<Key>;
+  order.code_of.mask = pairs::compared_mask<Key>(job) << below;
+  order.code_of.magnitude = (Key)(number ^ sign);
+  order.code_of.limit =
+      total ? all
+            : (Key)((Key)(width == 32 ? pairs::infinity_of<uint32_t> : pairs::infinity_of<uint64_t>)
+                    << below);
   order.code_of.nan_code = (job.flags & RECSORT_KEY_NAN_FIRST ? 0 : all) & order.code_of.mask;
   order.code_of.negative = total;
+  order.code_of.up = floats ? above : 0;
   return order;
 }
 
