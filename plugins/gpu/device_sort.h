@@ -53,9 +53,11 @@ typedef struct device_words {
 
 /* An array that a sort moves along with its pairs. */
 typedef struct device_move {
-  const void *from; /* device memory */
-  void *to;         /* gets element `indices[i]` in place i; the two do not overlap */
-  uint64_t size;    /* bytes of an element */
+  const void *from;   /* device memory */
+  void *to;           /* gets element `indices[i]` in place i; the two do not overlap */
+  uint64_t size;      /* bytes of an element */
+  uint32_t *disorder; /* of a sort that stages, which checks its result: set to 1 if that is not in
+                       * order; NULL: it does not */
 } device_move;
 
 /* Segments of an array: segment s is [offset s, offset s + 1). */
@@ -66,10 +68,17 @@ typedef struct device_segments {
   uint64_t most;        /* elements of the longest segment; 0: not known */
 } device_segments;
 
+/* The most bytes of an element that is staged. Larger ones waste less of what is read where they
+ * lie. */
+enum { DEVICE_MOST_STAGED = 32 };
+
 /* What a sort of a job can do besides, so that fewer kernels are started. */
 typedef struct device_skills {
   bool reads_words; /* device_buffers.words */
   bool moves;       /* device_job.move */
+  bool stages;      /* it moves elements that have its words in them to device_job.move->to in an
+                     * order in which neighbours of the sorted ones are near; the indices are then
+                     * places in there, and ascend among equal keys */
   bool few;         /* if it sorts codes of numbers, device_pairs_sort_few may in its place */
 } device_skills;
 

@@ -13,7 +13,8 @@
  * In a captured stream, the device may choose among such jobs of fewer records, if their count is
  * there.
  *
- * The workspace: the memory of the pairs, facts, keys of all bits, copies of pairs, a copy. */
+ * The workspace: the memory of the pairs, facts, keys of all bits, copies of pairs, a copy, or
+ * staged records. */
 #include "gpu/resident.h"
 
 #include <stdio.h>
@@ -57,6 +58,7 @@ static uint64_t copy_bytes(const resident *r)
         !(r->is_numbers && (a == RESIDENT_SORTED || a == r->value)))
       most = array.element_size;
   }
+  if (r->staged != RESIDENT_NONE) most = resident_array(r, r->staged).element_size;
   return r->job.count * most;
 }
 
@@ -78,13 +80,17 @@ static void divide_for(resident *r, bool carries, uint64_t carry_bytes)
   divide(r, carries ? carry_bytes : r->pairs.bytes);
 }
 
-/* Divides the workspace for the faster of two ways to sort numbers; or for the other one if only
- * that has room, as the workspace may be for another number of them. */
+/* Divides the workspace for the faster of two ways to sort numbers or to move records; or for the
+ * other one if only that has room, as the workspace may be for another number of them. */
 static void divide_workspace(resident *r)
 {
   const uint64_t bytes = resident_carry_bytes(r), room = r->job.workspace_size;
   const bool fast = bytes && resident_carry_is_fast(r);
   divide_for(r, fast, bytes);
+  if (r->staged != RESIDENT_NONE && r->bytes > room) {
+    r->staged = RESIDENT_NONE;
+    divide_for(r, fast, bytes);
+  }
   if (!bytes || r->bytes <= room || r->job.device_count) return; /* other sorts do not read that */
   divide_for(r, !fast, bytes);
   if (r->bytes > room) divide_for(r, fast, bytes);
@@ -118,6 +124,7 @@ static recsort_status plan_sort(resident *r, uint32_t algorithm)
                                  .threads = 1};
   r->pairs = gpu_plan_resident(r->self, &r->sort, job->stream);
   r->are_few = resident_pairs_are_few(r) && resident_moves_pairs_only(r);
+  resident_plan_staged(r);
   return RECSORT_OK;
 }
 
@@ -160,6 +167,7 @@ static recsort_status plan(const void *instance, uint32_t algorithm,
   needs->device = (size_t)r.bytes;
   if (!r.carries || !r.are_words) return RECSORT_OK;
   r.carries = false; /* so are words that are not aligned */
+  r.staged = RESIDENT_NONE;
   divide(&r, gpu_most_pair_bytes(self->device, &r.sort));
   if (r.bytes > needs->device) needs->device = (size_t)r.bytes;
   return RECSORT_OK;

@@ -72,6 +72,7 @@ typedef struct resident {
   device_words words; /* if the sort makes keys of them */
   device_move move;   /* what it moves, */
   uint64_t moved;     /* of the array of that number */
+  uint64_t staged;    /* the array that it stages where a copy would be */
 } resident;
 
 /* True if it is checked that the result is in order. */
@@ -118,7 +119,13 @@ device_status resident_move(resident *r);
 /* True if a sort of numbers moves them and their values, and nothing else is wanted. */
 bool resident_moves_pairs_only(const resident *r);
 
+/* True if nothing but that array moves. */
+bool resident_moves_only(const resident *r, uint64_t number);
+
 /* ---- Records (resident_records.c) ---- */
+
+/* Finds out whether the sort stages an array. */
+void resident_plan_staged(resident *r);
 
 /* Sorts and moves. */
 device_status resident_sort_records(resident *r);

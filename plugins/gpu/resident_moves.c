@@ -18,7 +18,9 @@ static device_status start_check(resident *r, void *stream)
 static device_status start_move(resident *r, const recsort_array *array, void *stream)
 {
   const void *from = array->from;
-  if (resident_in_place(array)) {
+  if (r->staged != RESIDENT_NONE) {
+    from = r->memory + r->copy_at;
+  } else if (resident_in_place(array)) {
     const device_status status = resident_copy(r, array, stream);
     if (status) return status;
     from = r->memory + r->copy_at;
@@ -104,14 +106,19 @@ static bool wants_permutation(const resident *r)
   return r->job.permutation && !(r->is_numbers && r->job.permutation == r->numbers.values_out);
 }
 
-bool resident_moves_pairs_only(const resident *r)
+bool resident_moves_only(const resident *r, uint64_t number)
 {
   bool only = !wants_permutation(r);
   for (uint64_t a = 0; a < resident_arrays(r) && only; a++) {
     const recsort_array array = resident_array(r, a);
-    only = !is_left(r, a, &array);
+    only = a == number || !is_left(r, a, &array);
   }
   return only;
+}
+
+bool resident_moves_pairs_only(const resident *r)
+{
+  return resident_moves_only(r, RESIDENT_NONE);
 }
 
 device_status resident_move(resident *r)

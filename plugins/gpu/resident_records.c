@@ -6,7 +6,7 @@
  *   encode    makes keys in the workspace; the number of a record's segment goes above its key
  *   sort      by the job's algorithm. It gets no mailbox, so it does not wait. In a captured stream
  *             the device may decide what is to be done. The algorithm may make keys itself, and
- *             move an array (device_skills)
+ *             move an array, or stage it: the indices are then places in a copy (device_skills)
  *   move      see resident_moves.c */
 #include "gpu/device_head.h"
 #include "gpu/resident.h"
@@ -148,10 +148,40 @@ static device_status plan_move(resident *r, uint64_t number)
     words->data = copy + ((const char *)words->data - (const char *)array.from);
   else if (r->buffers.words && overlap(array.to, bytes, words->data, count * words->stride))
     return 0;
-  r->move = (device_move){in_place ? copy : array.from, array.to, array.element_size};
+  r->move = (device_move){in_place ? copy : array.from, array.to, array.element_size, NULL};
   r->moved = number;
   r->pairs.job.move = &r->move;
   return in_place ? resident_copy(r, &array, r->job.stream) : 0;
+}
+
+void resident_plan_staged(resident *r)
+{
+  const records_program own = records_program_of(&r->part, r->part.key_width);
+  const device_algorithm *const algorithm = r->pairs.algorithm;
+  const uint64_t first = first_moved(r);
+  device_words words;
+  r->staged = RESIDENT_NONE;
+  if (r->is_numbers || r->segments.count || r->job.head || first == RESIDENT_NONE ||
+      !resident_moves_only(r, first) || !records_words(&own, r->records, &words))
+    return;
+  const recsort_array array = resident_array(r, first);
+  const uint64_t aligned = (uintptr_t)array.from | (uintptr_t)array.to | array.element_size;
+  if (aligned % 4 == 0 && array.element_size <= DEVICE_MOST_STAGED &&
+      words.stride == array.element_size &&
+      (uintptr_t)words.data - (uintptr_t)array.from < array.element_size && algorithm->skills &&
+      algorithm->skills(&r->pairs.job).stages)
+    r->staged = first;
+}
+
+/* The order is checked here, as it is one of records that have moved. */
+static void stage(resident *r)
+{
+  const recsort_array array = resident_array(r, r->staged);
+  r->buffers.words = &r->words;
+  r->move =
+      (device_move){array.from, r->memory + r->copy_at, array.element_size, r->pairs.disorder};
+  r->pairs.job.move = &r->move;
+  r->pairs.disorder = NULL;
 }
 
 /* Leaves to the sort what it can do besides. Few records take as many other kernels as it has. */
@@ -163,6 +193,7 @@ static device_status plan_skills(resident *r)
       algorithm->skills ? algorithm->skills(&r->pairs.job) : (device_skills){0};
   if (skills.reads_words && !r->segments.count && records_words(&own, r->records, &r->words))
     r->buffers.words = &r->words;
+  if (r->staged != RESIDENT_NONE && records_words(&own, r->records, &r->words)) stage(r);
   const uint64_t first = first_moved(r);
   return skills.moves && first != RESIDENT_NONE && !r->job.head ? plan_move(r, first) : 0;
 }

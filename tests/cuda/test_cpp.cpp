@@ -30,7 +30,7 @@ struct entity {
   char name[3];
 };
 
-enum { COUNT = 3000 };
+enum { COUNT = 500 };
 
 std::vector<entity> some_entities()
 {

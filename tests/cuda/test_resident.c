@@ -607,7 +607,8 @@ static void many_records_ask_no_host(void **state)
 
 /* ---- One number ---- */
 
-/* Records with one number for a key: those of 4 and 8 bytes may be sorted as words. */
+/* Records with one number for a key: those of 4 and 8 bytes may be sorted as words, and others
+ * moved by way of a copy. */
 #define FIELD(name, type) "- {name: " name ", type: " type "}\n"
 static const struct {
   const char *yaml;

@@ -81,6 +81,8 @@ template <class Key, class Value> struct sort_state {
   key_order<Key> order;
   device_segments segments; /* if there are any */
   element_array<Key, Value> in, out;
+  bool keys_wanted = true;       /* else out.keys are room for keys */
+  uint64_t stride = sizeof(Key); /* bytes from a key of `in` to the next one */
   uint32_t multiprocessors;
   void *stream;
 };
@@ -95,6 +97,7 @@ static device_status start_choose(const sort_state<Key, Value> &sort)
   const uint64_t befores = level && !plan.far_befores ? carry_befores_bytes(&plan) : 0;
   const choose_args<Key> args = {sort.order,
                                  level ? sort.out.keys : sort.in.keys,
+                                 sort.stride,
                                  carry_samples(&plan, level),
                                  memory.sets[level],
                                  memory.list.count,
@@ -107,13 +110,15 @@ static device_status start_choose(const sort_state<Key, Value> &sort)
                        CARRY_CHOOSE_BLOCK, shared + befores, sort.stream, args);
 }
 
-template <class Key, class Value, bool first>
-static device_status start_split(const sort_state<Key, Value> &sort,
-                                 const element_array<Key, Value> &from,
-                                 const element_array<Key, Value> &to)
+/* Of values as the sort's, or of records. */
+template <bool first, class Key, class Sorted, class Value>
+static device_status
+start_split(const sort_state<Key, Sorted> &sort, const element_array<Key, Value> &from,
+            const element_array<Key, Value> &to, const moved_records &moved = {})
 {
   const carry_plan &plan = *sort.plan;
-  const memory_of<Key, Value> &memory = sort.memory;
+  const memory_of<Key, Sorted> &memory = sort.memory;
+  const uint32_t bytes = is_moved<Value> ? moved.size : element_bytes<Key, Value>;
   const uint32_t level = first ? 0 : 1;
   const split_args<Key, Value> args = {sort.order,
                                        from,
@@ -123,14 +128,15 @@ static device_status start_split(const sort_state<Key, Value> &sort,
                                        memory.begins,
                                        memory.tile_count,
                                        memory.tiles[level],
-                                       to};
+                                       to,
+                                       moved};
   const uint64_t tiles = carry_most_tiles(&plan, level);
   if constexpr (can_be_keys_only<Key, Value>)
     if (plan.keys_only)
       return device_launch(split_keys<first>, tiles, CARRY_BLOCK,
                            carry_keys_bytes(plan.buckets[level]), sort.stream, args);
   return device_launch(split<Key, Value, first>, tiles, CARRY_BLOCK,
-                       plan.tiles[level] * element_bytes<Key, Value> +
+                       plan.tiles[level] * bytes +
                            carry_split_bytes(plan.tiles[level], plan.buckets[level], sizeof(Key)) +
                            16,
                        sort.stream, args);
@@ -166,7 +172,7 @@ static device_status start_parts(const sort_state<Key, Value> &sort)
       device_launch(list_parts<Key>, carry_sections(&plan), CARRY_LIST_BLOCK, 0, sort.stream, args);
   const sort_parts_args<Key, Value> parts = {sort.order,      memory.elements, memory.tiles[last],
                                              memory.sections, memory.list,     plan.most,
-                                             sort.out};
+                                             sort.out,        sort.keys_wanted};
   const uint64_t shared =
       plan.most * element_bytes<Key, Value> + carry_sort_bytes(plan.most, sizeof(Key)) + 16;
   if (!status) status = start_usual_parts(sort, parts, shared);
@@ -211,12 +217,28 @@ template <class Key, class Value> static device_status start(const sort_state<Ke
     status =
         segments ? start_choose<Key, Value, false>(sort) : start_choose<Key, Value, true>(sort);
   if (sort.plan->levels == 1) {
-    if (!status) status = start_split<Key, Value, true>(sort, sort.in, sort.memory.elements);
+    if (!status) status = start_split<true>(sort, sort.in, sort.memory.elements);
   } else {
-    if (!status) status = start_split<Key, Value, true>(sort, sort.in, sort.out);
+    if (!status) status = start_split<true>(sort, sort.in, sort.out);
     if (!status) status = start_choose<Key, Value, false>(sort);
-    if (!status) status = start_split<Key, Value, false>(sort, sort.out, sort.memory.elements);
+    if (!status) status = start_split<false>(sort, sort.out, sort.memory.elements);
   }
+  return status ? status : start_parts(sort);
+}
+
+/* The same of records that the first of two levels moves: values are where it has left them. */
+template <class Key>
+static device_status start_records(const sort_state<Key, uint32_t> &sort,
+                                   const moved_records &moved)
+{
+  const element_array<Key, moved_record> all = {sort.out.keys, NULL};
+  const element_array<Key, record_place> tiles = {sort.out.keys, NULL},
+                                         places = {sort.memory.elements.keys,
+                                                   (record_place *)sort.memory.elements.values};
+  device_status status = start_choose<Key, uint32_t, true>(sort);
+  if (!status) status = start_split<true>(sort, all, all, moved);
+  if (!status) status = start_choose<Key, uint32_t, false>(sort);
+  if (!status) status = start_split<false>(sort, tiles, places);
   return status ? status : start_parts(sort);
 }
 

@@ -16,7 +16,16 @@ namespace carry
 /* The type of value of a sort of keys alone. */
 struct no_value {
 };
-template <class Value> constexpr bool has_value = !std::is_same_v<Value, no_value>;
+/* Elements of the first level that are records: they move, with their keys, and have no values. */
+struct moved_record {
+};
+/* The value of a record on the second level: where the first one has left it. */
+struct record_place {
+  uint32_t number;
+};
+template <class Value> constexpr bool is_moved = std::is_same_v<Value, moved_record>;
+template <class Value>
+constexpr bool has_value = !std::is_same_v<Value, no_value> && !is_moved<Value>;
 template <class Value> constexpr uint32_t value_bytes = has_value<Value> ? sizeof(Value) : 0;
 template <class Key, class Value>
 constexpr uint32_t element_bytes = sizeof(Key) + value_bytes<Value>;
@@ -27,6 +36,12 @@ template <class Key, class Value> struct element_array {
   Key *keys;
   Value *values;
 };
+
+/* Word `i` of those that are `stride` bytes apart. */
+template <class Key> DEVICE_INLINE const Key *word_at(const Key *words, uint64_t i, uint64_t stride)
+{
+  return (const Key *)(const void *)((const char *)words + i * stride);
+}
 
 template <class Key, class Value>
 RECSORT_HD static inline element_array<Key, Value>
@@ -184,6 +199,20 @@ template <class Key> static key_order<Key> key_order_of(const device_pairs &job)
   order.code_of.nan_code = (job.flags & RECSORT_KEY_NAN_FIRST ? 0 : all) & order.code_of.mask;
   order.code_of.negative = total;
   order.code_of.up = floats ? above : 0;
+  return order;
+}
+
+/* The order of words of records. */
+template <class Key> static key_order<Key> key_order_of(const records_word &word, uint64_t count)
+{
+  const bool special = word.magnitude != 0;
+  key_order<Key> order = {{(uint32_t)count, NULL}, word.negative != 0, {}};
+  order.code_of.flip = (Key)word.if_clear;
+  order.code_of.mask = (Key) ~(Key)0;
+  order.code_of.limit = special ? (Key)word.infinity : order.code_of.mask;
+  order.code_of.nan_code = (Key)word.nan_code;
+  order.code_of.magnitude = order.code_of.mask >> 1;
+  order.code_of.negative = !special;
   return order;
 }
 

@@ -12,7 +12,8 @@ namespace carry
 {
 
 template <class Key, class Value>
-constexpr bool can_be_keys_only = sizeof(Key) == sizeof(uint32_t) && !has_value<Value>;
+constexpr bool
+    can_be_keys_only = sizeof(Key) == sizeof(uint32_t) && std::is_same_v<Value, no_value>;
 
 /* ---- Tiles ---- */
 

@@ -92,6 +92,65 @@ device_status pair_sort<Key, Value>::check_segments(const carry_plan &plan, cons
                        0, job.stream, args);
 }
 
+/* ---- Records ---- */
+
+/* Tiles of the first level are smaller than the plan has memory for; but nothing is in the place
+ * of the indices before these are written. False if even that is too little. */
+template <class Key>
+static bool divide_for_records(const carry_plan &plan, char *indices,
+                               memory_of<Key, uint32_t> *memory)
+{
+  const uint64_t tiles = carry_most_tiles(&plan, 0), buckets = plan.buckets[0];
+  workspace there = {indices, 0};
+  memory->tiles[0].tile = plan.tiles[0];
+  memory->tiles[0].starts = (uint16_t *)there.take(tiles * buckets * sizeof(uint16_t));
+  memory->befores = NULL;
+  if (plan.far_befores)
+    memory->befores = (uint32_t *)there.take(buckets * carry_befores_bytes(&plan));
+  return there.taken <= plan.count * sizeof(uint32_t);
+}
+
+template <class Key> bool record_sort<Key>::suits(const carry_plan &plan, const device_job &job)
+{
+  carry_plan moves = plan;
+  memory_of<Key, uint32_t> memory = {};
+  return carry_move_records(&moves, job.shared_bytes, DEVICE_MOST_STAGED, sizeof(Key)) &&
+         divide_for_records<Key>(moves, NULL, &memory);
+}
+
+template <class Key>
+device_status record_sort<Key>::sort(const carry_plan &plan, const device_job &job,
+                                     const device_buffers &buffers)
+{
+  pair_space space = {{buffers.keys[0], buffers.indices[0]}, 0, {(char *)buffers.extra, 0}};
+  const device_words &words = *buffers.words;
+  const device_move &move = *job.move;
+  carry_plan moves = plan;
+  sort_state<Key, uint32_t> sort = {};
+  (void)carry_move_records(&moves, job.shared_bytes, (uint32_t)move.size, sizeof(Key));
+  sort.plan = &moves;
+  sort.memory = divide<Key, uint32_t>(plan, &space);
+  (void)divide_for_records<Key>(moves, (char *)buffers.indices[1], &sort.memory);
+  sort.order = key_order_of<Key>(words.code, job.count);
+  sort.in.keys = (Key *)words.data;
+  sort.stride = words.stride;
+  sort.keys_wanted = move.disorder != NULL;
+  sort.out = {(Key *)buffers.keys[1], (uint32_t *)buffers.indices[1]};
+  sort.multiprocessors = job.multiprocessors;
+  sort.stream = job.stream;
+  const device_status status = start_records<Key>(
+      sort, {record_units_of(move.from, move.to, move.size, CARRY_BLOCK), (uint32_t)move.size,
+             (uint32_t)((uintptr_t)words.data - (uintptr_t)move.from)});
+  if (status || !move.disorder) return status;
+  device_pairs sorted = {};
+  sorted.stream = job.stream;
+  sorted.count = job.count;
+  sorted.key_width = 8 * sizeof(Key);
+  sorted.value_width = 32;
+  sorted.values_out = sort.out.values;
+  return pairs::start_check<Key>(&sorted, sort.order, sort.out.keys, move.disorder);
+}
+
 } // namespace carry
 
 #endif

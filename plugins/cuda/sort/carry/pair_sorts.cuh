@@ -40,6 +40,18 @@ template <class Key, class Value> struct pair_sort {
                                       uint32_t *disorder);
 };
 
+/* Sorts records by words of them; two levels. */
+template <class Key> struct record_sort {
+  /* True if it sorts records of up to DEVICE_MOST_STAGED bytes. The plan is that of pairs of words
+   * and indices. */
+  static bool suits(const carry_plan &plan, const device_job &job);
+  /* Moves the records of job.move to its other array, in an order of its own. Writes to side 1
+   * their sorted words, and where in that array the records are. Side 0 and buffers.extra are
+   * memory. */
+  static device_status sort(const carry_plan &plan, const device_job &job,
+                            const device_buffers &buffers);
+};
+
 } // namespace carry
 
 #endif

@@ -9,6 +9,11 @@
 #define CARRY_THREADS 512
 #endif
 
+/* Up to so many are split once, if there are buckets for them. */
+#ifndef CARRY_MOST_SPLIT_ONCE
+#define CARRY_MOST_SPLIT_ONCE UINT64_MAX
+#endif
+
 /* From so many keys of 64 bits on, this sort is faster than others; of other widths, from one more
  * on. */
 #ifndef CARRY_LEAST
@@ -23,6 +28,7 @@ enum {
   CARRY_MOST = 16 * CARRY_THREADS,        /* the most elements that a block sorts */
   CARRY_BINS = CARRY_MOST / 4 * 3,        /* bins of such a block */
   CARRY_FIRST_ITEMS = 16, /* the most elements of a thread that splits a tile of the first level */
+  CARRY_MOVED_ITEMS = 8,  /* the same if these are records that move */
   CARRY_SECOND_ITEMS = 9, /* of the second: more blocks of a multiprocessor have less */
   CARRY_KEYS_ITEMS = 16,  /* of keys only, on both levels */
   CARRY_KEYS_TILE = CARRY_BLOCK * CARRY_KEYS_ITEMS,
@@ -157,15 +163,21 @@ static inline uint32_t carry_tile_of(uint64_t room, uint32_t items, uint32_t ele
   return tile;
 }
 
+/* What one of two or three blocks of a multiprocessor has, if a block may have `shared` bytes of
+ * shared memory. */
+static inline uint64_t carry_room(uint64_t shared, uint32_t blocks)
+{
+  enum { LARGE = 200 << 10, TWO_BLOCKS = 113 << 10, THREE_BLOCKS = 75 << 10, STATIC = 1 << 10 };
+  if (shared < LARGE) return shared - STATIC;
+  return (blocks == 2 ? (uint64_t)TWO_BLOCKS : (uint64_t)THREE_BLOCKS) - STATIC;
+}
+
 /* Sizes that suit `shared` bytes of shared memory for each block, of a multiprocessor that has as
  * much for all of its blocks; false if there is too little. */
 static inline bool carry_set_sizes(carry_plan *plan, uint64_t shared, uint32_t element,
                                    uint32_t code)
 {
-  enum { LARGE = 200 << 10, TWO_BLOCKS = 113 << 10, THREE_BLOCKS = 75 << 10, STATIC = 1 << 10 };
-  const bool large = shared >= LARGE;
-  const uint64_t two = (large ? (uint64_t)TWO_BLOCKS : shared) - STATIC;
-  const uint64_t three = (large ? (uint64_t)THREE_BLOCKS : shared) - STATIC;
+  const uint64_t two = carry_room(shared, 2), three = carry_room(shared, 3);
   const uint32_t buckets = plan->buckets[plan->levels - 1];
   plan->tiles[0] = carry_tile_of(two, CARRY_FIRST_ITEMS, element, code, plan->buckets[0]);
   plan->tiles[1] = carry_tile_of(three, CARRY_SECOND_ITEMS, element, code, buckets);
@@ -199,13 +211,28 @@ static inline void carry_set_buckets(carry_plan *plan, uint64_t count)
   const uint64_t buckets = plan_blocks(count, plan_min(USUAL, plan->most / PARTS));
   plan->levels = 1;
   plan->buckets[0] = (uint32_t)plan_clamp((buckets + 1) / 2 * 2, LEAST, CARRY_MOST_BUCKETS);
-  if (count <= CARRY_MOST_BUCKETS * plan_min(LARGE, plan->most * 2 / 5)) return;
+  if (count <=
+      plan_min(CARRY_MOST_SPLIT_ONCE, CARRY_MOST_BUCKETS * plan_min(LARGE, plan->most * 2 / 5)))
+    return;
   uint32_t root = LEAST;
   while ((uint64_t)root * root < buckets && root < CARRY_MOST_BUCKETS)
     root += 2;
   plan->levels = 2;
   plan->buckets[0] = root;
   plan->buckets[1] = (uint32_t)plan_clamp((buckets / root + 1) / 2 * 2, LEAST, CARRY_MOST_BUCKETS);
+}
+
+/* Changes a plan with two levels for records of `size` bytes that the first one moves, so that
+ * tiles have fewer; false if a block has no room. */
+static inline bool carry_move_records(carry_plan *plan, uint64_t shared, uint32_t size,
+                                      uint32_t code)
+{
+  plan->tiles[0] =
+      carry_tile_of(carry_room(shared, 2), CARRY_MOVED_ITEMS, size, code, plan->buckets[0]);
+  if (plan->levels < 2 || !plan->tiles[0]) return false;
+  plan->far_befores =
+      carry_choose_bytes(plan, 1, code) + carry_befores_bytes(plan) > carry_room(shared, 2);
+  return true;
 }
 
 /* Plans a sort of `count` elements of so many bytes, whose keys have `code` bytes. False if it is

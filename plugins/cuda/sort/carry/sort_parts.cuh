@@ -20,6 +20,7 @@ template <class Key, class Value> struct sort_parts_args {
   uint32_t most;
   /* writes */
   element_array<Key, Value> to;
+  bool keys_wanted; /* else only values are written */
 };
 
 template <class Key, class Value> struct sort_parts_storage {
@@ -64,6 +65,16 @@ DEVICE_INLINE void gather_part(const sort_parts_args<Key, Value> &args,
   }
 }
 
+/* Copies an element to a part of args.to. */
+template <class Key, class Value>
+DEVICE_INLINE void write_element(const sort_parts_args<Key, Value> &args,
+                                 const element_array<Key, Value> &from, uint64_t at,
+                                 const element_array<Key, Value> &to, uint64_t place)
+{
+  if (!has_value<Value> || args.keys_wanted) to.keys[place] = from.keys[at];
+  if constexpr (has_value<Value>) to.values[place] = from.values[at];
+}
+
 /* Writes the elements in shared memory in their order, from place `begin` on. */
 template <class Key, class Value>
 DEVICE_INLINE void write_elements(const sort_parts_args<Key, Value> &args,
@@ -75,8 +86,8 @@ DEVICE_INLINE void write_elements(const sort_parts_args<Key, Value> &args,
   for (uint32_t t = 0; t < CARRY_MOST / CARRY_SORT_BLOCK; t++) {
     const uint32_t j = t * CARRY_SORT_BLOCK + threadIdx.x;
     if (j < count)
-      copy_element(by.elements, sorted == ALIKE ? j : element_at(by.by, j), to,
-                   t * CARRY_SORT_BLOCK);
+      write_element(args, by.elements, sorted == ALIKE ? j : element_at(by.by, j), to,
+                    t * CARRY_SORT_BLOCK);
   }
 }
 
@@ -195,7 +206,7 @@ DEVICE_INLINE void sort_oversized(const sort_parts_args<Key, Value> &args,
       const uint32_t place = taken + sample::block_before_all(wanted, &some);
       if (wanted && count <= args.most) copy_element(args.from, at, by.elements, place);
       if (wanted && count > args.most)
-        copy_element(args.from, at, elements_from(args.to, bucket.begin + done), place);
+        write_element(args, args.from, at, elements_from(args.to, bucket.begin + done), place);
       taken += some;
       __syncthreads();
     });

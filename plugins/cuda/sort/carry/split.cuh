@@ -4,6 +4,7 @@
 #ifndef RECSORT_CUDA_CARRY_SPLIT_CUH
 #define RECSORT_CUDA_CARRY_SPLIT_CUH
 
+#include "cuda/record_units.cuh"
 #include "cuda/sort/carry/lookup.cuh"
 #include "cuda/sort/carry/runs.cuh"
 
@@ -15,6 +16,15 @@ namespace carry
 struct tile_begin {
   uint32_t section, number; /* of the tile in its section */
   uint32_t tile, skip;
+};
+
+enum { RECORDS_MOVED = 8 /* units of a thread, whose loads overlap */ };
+
+/* Records of which the first level has keys, and which it moves as these. */
+struct moved_records {
+  record_units units; /* from the caller's array to another one */
+  uint32_t size;      /* bytes of a record, */
+  uint32_t offset;    /* and those before its key */
 };
 
 template <class Key, class Value> struct split_args {
@@ -30,6 +40,7 @@ template <class Key, class Value> struct split_args {
   /* writes */
   split_tiles tiles;
   element_array<Key, Value> to;
+  moved_records moved; /* in place of `from` if Value is moved_record */
 };
 
 /* What a block has in shared memory. The list of runs is needed before `order` and `counts`, and
@@ -43,14 +54,16 @@ template <class Key, class Value> struct split_storage {
   lookup<Key> search;
 };
 
+/* With elements of so many bytes. */
 template <class Key, class Value>
 DEVICE_INLINE split_storage<Key, Value> split_storage_at(void *memory, uint32_t tile,
-                                                         uint32_t buckets)
+                                                         uint32_t buckets, uint32_t bytes)
 {
   enum { ALIGNED = 8 };
   split_storage<Key, Value> by;
   void *at;
   by.elements = elements_at<Key, Value>(memory, tile, &at);
+  if constexpr (is_moved<Value>) at = (char *)memory + tile * bytes;
   by.search = lookup_at<Key>(at, buckets);
   at = by.search.splitters + buckets;
   by.runs.words = (run_word *)at;
@@ -62,9 +75,23 @@ DEVICE_INLINE split_storage<Key, Value> split_storage_at(void *memory, uint32_t 
   return by;
 }
 
+/* Key `i` of the tile. */
+template <class Key, class Value>
+DEVICE_INLINE Key tile_key(const split_args<Key, Value> &args, const split_storage<Key, Value> &by,
+                           uint32_t i)
+{
+  if constexpr (is_moved<Value>)
+    return *(const Key *)(const void *)((const char *)by.elements.keys + i * args.moved.size +
+                                        args.moved.offset);
+  else
+    return by.elements.keys[i];
+}
+
 /* The most elements of a thread, and the blocks of a multiprocessor. */
-template <bool first>
-constexpr uint32_t split_items = first ? (uint32_t)CARRY_FIRST_ITEMS : (uint32_t)CARRY_SECOND_ITEMS;
+template <class Value, bool first>
+constexpr uint32_t split_items = is_moved<Value> ? (uint32_t)CARRY_MOVED_ITEMS
+                                 : first         ? (uint32_t)CARRY_FIRST_ITEMS
+                                                 : (uint32_t)CARRY_SECOND_ITEMS;
 template <bool first> constexpr unsigned split_blocks = first ? 2 : 3;
 
 /* The number of an element of the thread's: a warp's are neighbours, in its order. */
@@ -176,7 +203,7 @@ DEVICE_INLINE void find_buckets(const split_args<Key, Value> &args,
 {
   const auto key_at = [&](uint32_t t) {
     const uint32_t i = warp_item(whole ? most : items, t);
-    return by.elements.keys[whole || i < count ? i : 0];
+    return tile_key(args, by, whole || i < count ? i : 0);
   };
   uint32_t all = 0;
   if constexpr (whole) {
@@ -254,7 +281,15 @@ DEVICE_INLINE bool split_elements(const split_args<Key, Value> &args,
     const uint32_t i = by.order[j], before = by.order[(int32_t)j - 1];
     wrong |= before > i && !(by.edges[j / WARP_SIZE] & 1u << threadIdx.x % WARP_SIZE);
     if (!whole) wrong |= i >= tile.count;
-    copy_element(by.elements, i, to, j);
+    if constexpr (is_moved<Value>)
+      to.keys[j] = tile_key(args, by, i);
+    else
+      copy_element(by.elements, i, to, j);
+  }
+  if constexpr (is_moved<Value>) {
+    record_units units = args.moved.units;
+    units.from = by.elements.keys;
+    move_records<RECORDS_MOVED>(&units, (uint64_t)(to.keys - args.to.keys), by.order, tile.count);
   }
   return wrong;
 }
@@ -264,6 +299,11 @@ template <class Key, class Value, bool first>
 DEVICE_INLINE void load_element(const element_array<Key, Value> &from, uint64_t at,
                                 const element_array<Key, Value> &to, uint32_t i)
 {
+  if constexpr (std::is_same_v<Value, record_place>) {
+    device_copy_in(&to.keys[i], &from.keys[at]);
+    to.values[i] = {(uint32_t)at};
+    return;
+  }
   if constexpr (has_value<Value> && first && std::is_integral_v<Value>) {
     if (!from.values) {
       device_copy_in(&to.keys[i], &from.keys[at]);
@@ -279,7 +319,7 @@ template <class Key, class Value, bool first, bool whole>
 DEVICE_INLINE void load_tile(const split_args<Key, Value> &args,
                              const split_storage<Key, Value> &by, uint64_t done, uint32_t count)
 {
-  constexpr uint32_t most = split_items<first>;
+  constexpr uint32_t most = split_items<Value, first>;
   const uint32_t items = whole ? most : args.tiles.tile / CARRY_BLOCK;
   DEVICE_UNROLL
   for (uint32_t t = 0; t < most; t++) {
@@ -290,8 +330,22 @@ DEVICE_INLINE void load_tile(const split_args<Key, Value> &args,
   }
 }
 
+/* Loads the records of a tile, 16 bytes at a time if they are aligned. */
+DEVICE_INLINE void load_records(const moved_records &moved, uint64_t first, uint32_t count,
+                                char *memory)
+{
+  const char *const from = (const char *)moved.units.from + first * moved.size;
+  const uint32_t bytes = count * moved.size, four = sizeof(uint32_t), most = 4 * four;
+  const uint32_t large = (uintptr_t)from % most ? 0 : bytes / most;
+  for (uint32_t i = threadIdx.x; i < large; i += CARRY_BLOCK)
+    device_copy_in((records_unit16 *)memory + i, (const records_unit16 *)(const void *)from + i);
+  for (uint32_t i = large * 4 + threadIdx.x; i < bytes / four; i += CARRY_BLOCK)
+    device_copy_in((uint32_t *)memory + i, (const uint32_t *)(const void *)from + i);
+}
+
 /* Reads a tile of a section, from the caller's arrays or from the runs of a bucket, and the
- * splitters of the section. Writes the tile by bucket, and where buckets begin in it. A
+ * splitters of the section. Writes the tile by bucket, and where buckets begin in it; of records,
+ * their keys and the records themselves. A
  * multiprocessor has two blocks, so that one loads while the other works in shared memory, or on
  * the second level three, as loads wait for each other; this limits the tile, and runs to a few
  * dozen elements. Blocks that run together have neighbouring tiles, whose runs share lines of the
@@ -304,16 +358,18 @@ __global__ void __launch_bounds__(CARRY_BLOCK, device_blocks(CARRY_BLOCK, split_
   DEVICE_SHARED(char, memory);
   DEVICE_SHARED_ARRAY(uint32_t, redo, 1);
   split_storage<Key, Value> by =
-      split_storage_at<Key, Value>(memory, args.tiles.tile, args.set.buckets);
+      split_storage_at<Key, Value>(memory, args.tiles.tile, args.set.buckets, args.moved.size);
   device_await_before();
   tile_work mine;
   if (!find_tile<first>(args, &mine)) return;
-  constexpr uint32_t most = split_items<first>;
+  constexpr uint32_t most = split_items<Value, first>;
   const bool whole = mine.count == CARRY_BLOCK * most;
   const uint64_t begin = (uint64_t)mine.of.begin + mine.done;
   if (!mine.of.one_key) load_lookup(args.set, mine.begin.section, by.search);
   if (!first) list_tile_runs(args, mine, by.runs);
-  if (whole)
+  if constexpr (is_moved<Value>)
+    load_records(args.moved, begin, mine.count, memory);
+  else if (whole)
     load_tile<Key, Value, first, true>(args, by, begin, mine.count);
   else
     load_tile<Key, Value, first, false>(args, by, begin, mine.count);

@@ -16,6 +16,7 @@ template <class Key> struct choose_args {
   /* reads */
   key_order<Key> order;
   const Key *keys;
+  uint64_t stride; /* bytes from a key to the next one; of the first level */
   uint32_t samples;
   /* writes */
   splitter_set<Key> set;
@@ -89,8 +90,8 @@ DEVICE_INLINE void load_sample(const choose_args<Key> &args, const uint32_t *bef
     if (!first && befores) find_elements<Key, items>(args.source, blockIdx.x, befores, places);
     DEVICE_UNROLL
     for (uint32_t t = 0; t < items; t++)
-      codes[plan_min(begin + t * CARRY_CHOOSE_BLOCK, samples - 1)] =
-          args.order.code(args.keys[places[t]]);
+      codes[plan_min(begin + t * CARRY_CHOOSE_BLOCK, samples - 1)] = args.order.code(
+          first ? *word_at(args.keys, places[t], args.stride) : args.keys[places[t]]);
   }
 }
 

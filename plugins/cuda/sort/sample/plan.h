@@ -7,6 +7,9 @@
 #ifndef SAMPLE_LEAST_DECIDED
 #define SAMPLE_LEAST_DECIDED (1 << 21)
 #endif
+#ifndef SAMPLE_MOST_SMALL
+#define SAMPLE_MOST_SMALL (16 << 10)
+#endif
 
 enum {
   SAMPLE_BIN_GROUP = 4, /* adjacent bins that a thread handles at a time */
@@ -41,7 +44,7 @@ typedef struct sample_tuning {
 static inline sample_tuning sample_default_tuning(void)
 {
   sample_tuning usual = {0};
-  usual.most_small = 16 << 10;
+  usual.most_small = SAMPLE_MOST_SMALL;
   usual.most_small_wide = 8 << 10;
   usual.most_alone = 2048;
   usual.run = 512;

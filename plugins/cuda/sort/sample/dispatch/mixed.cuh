@@ -6,11 +6,17 @@
 #include "cuda/sort/sample/dispatch/sort_carried.cuh"
 #include "cuda/sort/sample/dispatch/sorts.cuh"
 
+/* Very many, which are carried: more than there is memory for padded buckets, or than this. */
+#ifndef SAMPLE_MOST_PADDED
+#define SAMPLE_MOST_PADDED UINT64_MAX
+#endif
+
 namespace sample
 {
 
 struct chosen_sort {
   bool reads_words; /* if keys have 32 bits */
+  bool (*stages)(const device_job *job);
   uint64_t (*extra_bytes)(const device_job *job);
   unsigned (*side)(const device_job *job);
   device_sort *sort;
@@ -18,12 +24,16 @@ struct chosen_sort {
 
 template <class Sort> static chosen_sort chosen_sort_of()
 {
-  return {Sort::reads_words, Sort::extra_bytes, Sort::side, Sort::sort};
+  return {Sort::reads_words, Sort::stages, Sort::extra_bytes, Sort::side, Sort::sort};
 }
 
 /* The merge sort, for more pairs than other sorts take. */
 template <class Key, class Pair> struct many_merged : merge::pair_sort<Key, Pair> {
   static constexpr bool reads_words = false;
+  static bool stages(const device_job *)
+  {
+    return false;
+  }
   static unsigned side(const device_job *)
   {
     return 0; /* or 1: only a look for keys in order asks, and it takes fewer keys */
@@ -39,7 +49,8 @@ static chosen_sort choose_many(const device_job *job)
 {
   return with_form<Pair, form>(job, [&](auto pair) {
     using many = decltype(pair);
-    if (many_sort<many>::suits(job)) return chosen_sort_of<many_sort<many>>();
+    if (job->count <= SAMPLE_MOST_PADDED && many_sort<many>::suits(job))
+      return chosen_sort_of<many_sort<many>>();
     if (carried_sort<Pair>::suits(job)) return chosen_sort_of<carried_sort<Pair>>();
     return chosen_sort_of<many_merged<key_of<Pair>, many>>();
   });

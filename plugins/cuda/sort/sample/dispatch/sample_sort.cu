@@ -161,5 +161,8 @@ device_skills sample_skills(const device_job *job)
   const bool few = !detects && sample_is_small(job);
   const bool reads =
       with_short_pair(job, [=](auto pair) { return choose_sort<decltype(pair)>(job).reads_words; });
-  return {!detects && job->key_width == 32 && reads, few, few};
+  const bool stages = !detects && with_short_pair(job, [=](auto pair) {
+    return choose_sort<decltype(pair)>(job).stages(job);
+  });
+  return {!detects && job->key_width == 32 && reads, few, stages, few};
 }

@@ -14,11 +14,21 @@ namespace sample
 template <class Pair> struct carried_sort {
   using sorted = carry::pair_sort<key_of<Pair>, index_of<Pair>>;
   static constexpr bool reads_words = false;
+  static constexpr bool by_words = sizeof(key_of<Pair>) <= sizeof(uint64_t);
+  using records = carry::record_sort<std::conditional_t<by_words, key_of<Pair>, uint64_t>>;
 
   static bool suits(const device_job *job)
   {
     carry_plan plan;
     return sorted::plan(&plan, job->count, job->shared_bytes, false);
+  }
+
+  /* See device_skills.stages. */
+  static bool stages(const device_job *job)
+  {
+    carry_plan plan = {};
+    return by_words && sorted::plan(&plan, job->count, job->shared_bytes, false) &&
+           records::suits(plan, *job);
   }
 
   static uint64_t extra_bytes(const device_job *job)
@@ -39,6 +49,9 @@ template <class Pair> struct carried_sort {
     const void *keys;
     (void)sorted::plan(&plan, job->count, job->shared_bytes, false);
     *result = 1;
+    if constexpr (by_words) {
+      if (job->move) return records::sort(plan, *job, *buffers);
+    }
     return sorted::sort(plan, pairs_of(job, buffers), job->multiprocessors,
                         {buffers->keys[0], buffers->indices[0], buffers->extra}, &keys);
   }

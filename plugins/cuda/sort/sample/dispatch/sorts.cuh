@@ -14,6 +14,10 @@ namespace sample
 /* Sorts by scattering to padded buckets. `side` is that of the result. */
 template <class Pair> struct many_sort {
   static constexpr bool reads_words = true;
+  static bool stages(const device_job *)
+  {
+    return false;
+  }
   static bool suits(const device_job *job); /* false: they would take too much memory */
   static uint64_t extra_bytes(const device_job *job);
   static unsigned side(const device_job *job);
@@ -23,6 +27,10 @@ template <class Pair> struct many_sort {
 /* Sorts by counting the keys before each key. */
 template <class Pair> struct small_sort {
   static constexpr bool reads_words = true;
+  static bool stages(const device_job *)
+  {
+    return false;
+  }
   static uint64_t extra_bytes(const device_job *job);
   static unsigned side(const device_job *job);
   static device_status sort(const device_job *job, const device_buffers *buffers, unsigned *result);
