@@ -190,10 +190,10 @@ static inline bool carry_set_sizes(carry_plan *plan, uint64_t shared, uint32_t e
   while (plan->samples > CARRY_CHOOSE_BLOCK &&
          (plan->samples + buckets) * code + carry_sort_bytes(plan->samples, code) > two)
     plan->samples -= CARRY_CHOOSE_BLOCK;
+  if (!plan->tiles[0] || !plan->tiles[1]) return false;
   plan->far_befores =
       plan->levels > 1 && carry_choose_bytes(plan, 1, code) + carry_befores_bytes(plan) > two;
-  return plan->tiles[0] && plan->tiles[1] &&
-         plan->most * element + carry_sort_bytes(plan->most, code) <= two &&
+  return plan->most * element + carry_sort_bytes(plan->most, code) <= two &&
          (plan->samples + buckets) * code + carry_sort_bytes(plan->samples, code) <= two;
 }
 
