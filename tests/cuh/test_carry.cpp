@@ -267,6 +267,23 @@ void check_offsets(const std::vector<uint64_t> &offsets, bool sorts)
   std::exit(1);
 }
 
+/* Numbers that are no more than parts have one each; others are divided in their order. */
+void check_parts()
+{
+  for (uint32_t most :
+       {1u, 2u, 9u, CARRY_BINS - 2u, CARRY_BINS - 1u, CARRY_BINS + 0u, 99999u, ~0u}) {
+    const range_parts part = range_parts_of(CARRY_BINS, most);
+    for (uint64_t number = 0; number <= most; number += most / CARRY_BINS + 1) {
+      const uint32_t own = part((uint32_t)number),
+                     next = part((uint32_t)plan_min(number + 1, most));
+      checks++;
+      if (own < CARRY_BINS && own <= next && (most >= CARRY_BINS || own == number)) continue;
+      std::printf("number %llu of %u is in part %u\n", (unsigned long long)number, most, own);
+      std::exit(1);
+    }
+  }
+}
+
 /* Sizes that fit in shared memory, for devices and elements of all kinds. */
 void check_plans()
 {
@@ -314,6 +331,7 @@ void check_path(const char *name)
 int main()
 {
   check_plans();
+  check_parts();
   check_offsets({10, 2000, 4000, 6000, UINT64_MAX}, true);
   check_offsets({0, 3000, 2999, 5000}, false);
   check_offsets(std::vector<uint64_t>(1000, 77), true);

@@ -105,7 +105,7 @@ DEVICE_INLINE code_range<Code> range_of_codes(uint32_t count, Code_at code_at)
 template <class Code> struct linear_scale {
   Code least;
   uint32_t shift; /* codes with one distance may differ if this is not 0 */
-  uint32_t factor;
+  range_parts parts;
 
   DEVICE_MEMBER uint32_t distance(Code code) const
   {
@@ -113,7 +113,7 @@ template <class Code> struct linear_scale {
   }
   DEVICE_MEMBER uint32_t bin(uint32_t distance) const
   {
-    return part_of_range(distance, factor);
+    return parts(distance);
   }
 };
 
@@ -121,7 +121,7 @@ template <class Code> DEVICE_INLINE linear_scale<Code> linear_scale_of(code_rang
 {
   const Code width = (Code)(range.greatest - range.least);
   const uint32_t shift = shift_to(width, DISTANCE_BITS);
-  return {range.least, shift, part_factor(CARRY_BINS, (uint32_t)(width >> shift))};
+  return {range.least, shift, range_parts_of(CARRY_BINS, (uint32_t)(width >> shift))};
 }
 
 /* Distances without the bits, between two that vary, in which all codes are alike: numbers of tiles

@@ -106,6 +106,23 @@ DEVICE_INLINE uint32_t part_of_range(uint32_t number, uint32_t factor)
   return (uint32_t)(device_product(number, factor) >> 32);
 }
 
+/* Divides numbers up to `most` in parts in this way; if there are no more numbers than parts, each
+ * has its own: (number + 1) (2^32 - 1) is a little less than (number + 1) 2^32. */
+struct range_parts {
+  uint32_t factor, more; /* `more`: 0, or the factor */
+
+  DEVICE_MEMBER uint32_t operator()(uint32_t number) const
+  {
+    return (uint32_t)((device_product(number, factor) + more) >> 32);
+  }
+};
+
+DEVICE_INLINE range_parts range_parts_of(uint32_t parts, uint32_t most)
+{
+  const uint32_t factor = part_factor(parts, most);
+  return {factor, factor == UINT32_MAX ? factor : 0};
+}
+
 /* The code of an integer; of the bits that are compared, where they are in the key. */
 template <class Key> struct integer_order {
   Key flip; /* bits to invert */

@@ -199,7 +199,7 @@ DEVICE_INLINE bool sort_key_bins(uint32_t *words, uint32_t count, uint32_t most_
 DEVICE_INLINE sort_result sort_codes(sort_storage by, uint32_t count, code_range<uint32_t> range,
                                      const uint32_t *codes)
 {
-  const uint32_t factor = part_factor(CARRY_BINS, range.greatest - range.least);
+  const range_parts bin_of = range_parts_of(CARRY_BINS, range.greatest - range.least);
   uint32_t numbers[key_part_items / 2] = {}; /* in their bins, two in each */
   if (range.least >= range.greatest) return ALIKE;
   DEVICE_UNROLL
@@ -207,14 +207,14 @@ DEVICE_INLINE sort_result sort_codes(sort_storage by, uint32_t count, code_range
     by.bins[i * CARRY_SORT_BLOCK + threadIdx.x] = 0;
   __syncthreads();
   for_items(count, [&](uint32_t t, uint32_t, bool has) {
-    const uint32_t bin = part_of_range(codes[t] - range.least, factor), shift = bin % 2 * 16;
+    const uint32_t bin = bin_of(codes[t] - range.least), shift = bin % 2 * 16;
     const uint32_t two = device_add32(&by.bins[has ? bin / 2 : threadIdx.x], has ? 1u << shift : 0);
     numbers[t / 2] |= (two >> shift & 0xffff) << t % 2 * 16;
   });
   const uint32_t most = place_bins<CARRY_SORT_BLOCK>(by.bins);
   for_items(count, [&](uint32_t t, uint32_t, bool has) {
     const uint32_t word = codes[t] - range.least, number = numbers[t / 2] >> t % 2 * 16 & 0xffff;
-    const uint32_t place = bin_place(by.bins, part_of_range(word, factor)) + number;
+    const uint32_t place = bin_place(by.bins, bin_of(word)) + number;
     by.words[word_place(has ? place : count)] = has ? word : UINT32_MAX;
   });
   if (threadIdx.x < GROUP) by.words[word_place(count + threadIdx.x)] = UINT32_MAX; /* for groups */
