@@ -32,9 +32,11 @@ template <class Key> struct sections_args {
 };
 
 /* Lists section s, a bucket of the first level, and its tiles; writes how many of its elements are
- * before each tile of the first level to `befores`. Each section begins where the one before it
- * ends, and has room for one tile more than all of that size before it: so no block has to know how
- * many tiles others have. By all threads of the block; ends with a barrier. */
+ * before each tile of the first level to `befores`. Its first tile has the number (elements before
+ * it) / (elements of a tile) + s, as each section before it may end with a tile that is not full:
+ * so no block has to know how many tiles others have. By all threads of the block; ends with a
+ * barrier.
+ */
 template <class Key>
 DEVICE_INLINE section list_section(const sections_args<Key> &args, uint32_t s, uint32_t *befores)
 {
