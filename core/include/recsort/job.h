@@ -129,8 +129,8 @@ typedef struct recsort_job {
                                     * and `records` is NULL. The address of an empty run may be
                                     * NULL. Only on the host */
   size_t longest_part; /* the most records of a segment; 0: not known. A longer segment is an error
-                        * on the host. A device sorts segments faster if you say so, and then reports
-                        * a longer one by `status` if it could not sort it */
+                        * on the host. A device sorts segments faster if you say so, and then
+                        * reports a longer one by `status` if it could not sort it */
   unsigned first_bit;  /* compares only bits [first_bit, first_bit + bits) of the encoded key. Of a
                         * key with more than 64 bits, only on a device */
   unsigned bits;       /* 0: all bits from first_bit on */

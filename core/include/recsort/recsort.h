@@ -689,9 +689,8 @@ typedef struct recsort_stats {
  *    segment has 4096. In all other sorts of segments the time depends on `count` alone.
  *  - Records that are one integer of 32, 64 or 128 bits or one float of 32 or 64 are sorted as
  *    keys, in place of cub::DeviceRadixSort, and faster than other records. The first array with
- *    elements of 4 or 8 bytes is moved in the same pass. CUB is still faster for a million pairs or
- *    more of 32-bit keys with values, and for 2^22 or more 32-bit floats without; docs/gpu-sort.md
- *    compares them. The fewer bits are compared (first_bit, bits), the faster is the sort.
+ *    elements of 4 or 8 bytes is moved in the same pass; docs/gpu-sort.md compares both. Up to a
+ *    million, the fewer bits are compared (first_bit, bits), the faster is the sort.
  *
  * Several jobs (job.h) are sorted by all their devices together: each sorts its shard, then they
  * exchange records, straight from device to device if there is peer access between them, which is

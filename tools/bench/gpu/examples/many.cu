@@ -230,6 +230,7 @@ int main(int argc, char **argv)
     measure<uint32_t>("u32 + u32", RANDOM, count, true, 0, rounds);
     measure<uint32_t>("u32", RANDOM, count, false, 0, rounds);
     measure<float>("f32 + u32", RANDOM, count, true, 0, rounds);
+    measure<float>("f32", RANDOM, count, false, 0, rounds);
     measure<uint64_t>("u64 + u32", RANDOM, count, true, 0, rounds);
     measure<uint64_t>("u64", RANDOM, count, false, 0, rounds);
   }
