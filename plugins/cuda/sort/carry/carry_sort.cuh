@@ -163,13 +163,15 @@ static device_status start_parts(const sort_state<Key, Value> &sort)
   const carry_plan &plan = *sort.plan;
   const memory_of<Key, Value> &memory = sort.memory;
   const uint32_t last = plan.levels - 1;
+  const uint64_t sections = carry_sections(&plan);
   const splitter_set<Key> none = {};
   const parts_args<Key> args = {
       memory.tiles[last], sort.order.count, memory.sections, last ? memory.sets[0] : none,
       memory.sets[last],  plan.most,        plan.joined,     plan.keys_only,
       memory.list};
   device_status status =
-      device_launch(list_parts<Key>, carry_sections(&plan), CARRY_LIST_BLOCK, 0, sort.stream, args);
+      device_launch(list_parts<Key>, sections, sections == 1 ? CARRY_LIST_BLOCK : CARRY_BLOCK, 0,
+                    sort.stream, args);
   const sort_parts_args<Key, Value> parts = {sort.order,      memory.elements, memory.tiles[last],
                                              memory.sections, memory.list,     plan.most,
                                              sort.out,        sort.keys_wanted};
@@ -202,7 +204,7 @@ static device_status start_outside(const sort_state<Key, Value> &sort)
   if (!(sort.plan->segments || sort.order.count.told) || !(keys || (has_value<Value> && values)))
     return 0;
   const outside_args<Key, Value> args = {sort.segments, sort.order.count, sort.in, sort.out};
-  return device_launch(keep_outside<Key, Value>, 2 * sort.multiprocessors, CARRY_BLOCK, 0,
+  return device_launch(keep_outside<Key, Value>, KEPT_BLOCKS * sort.multiprocessors, CARRY_BLOCK, 0,
                        sort.stream, args);
 }
 

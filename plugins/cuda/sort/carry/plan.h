@@ -24,7 +24,7 @@ enum {
   CARRY_BLOCK = CARRY_THREADS,            /* threads of a block that splits a tile */
   CARRY_SORT_BLOCK = CARRY_THREADS,       /* of one that sorts a part */
   CARRY_CHOOSE_BLOCK = 2 * CARRY_THREADS, /* of one that chooses splitters */
-  CARRY_LIST_BLOCK = 2 * CARRY_THREADS,   /* of one that lists parts */
+  CARRY_LIST_BLOCK = 2 * CARRY_THREADS,   /* of one that lists the parts of the only section */
   CARRY_MOST = 16 * CARRY_THREADS,        /* the most elements that a block sorts */
   CARRY_BINS = CARRY_MOST / 4 * 3,        /* bins of such a block */
   CARRY_FIRST_ITEMS = 16, /* the most elements of a thread that splits a tile of the first level */

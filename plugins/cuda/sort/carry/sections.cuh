@@ -111,7 +111,7 @@ DEVICE_INLINE void find_buckets_of(const section_tiles &from, uint32_t *begins)
 {
   enum { EACH = 8 };
   const uint32_t warp = threadIdx.x / WARP_SIZE, lane = threadIdx.x % WARP_SIZE;
-  for (uint32_t b = warp * EACH; b < from.buckets; b += CARRY_LIST_BLOCK / WARP_SIZE * EACH) {
+  for (uint32_t b = warp * EACH; b < from.buckets; b += blockDim.x / WARP_SIZE * EACH) {
     uint32_t sums[EACH] = {};
     for (uint32_t tile = lane; tile < from.tiles; tile += WARP_SIZE)
       DEVICE_UNROLL
@@ -279,8 +279,7 @@ DEVICE_INLINE void add_large(const parts_args<Key> &args, const listed_section<K
 template <class Key> DEVICE_INLINE void add_one_key(const parts_args<Key> &args, const section &of)
 {
   const uint32_t tile = args.tiles.tile;
-  for (uint32_t done = threadIdx.x * args.most; done < of.count;
-       done += CARRY_LIST_BLOCK * args.most) {
+  for (uint32_t done = threadIdx.x * args.most; done < of.count; done += blockDim.x * args.most) {
     sorted_part<Key> part = {};
     part.of = {0, 1, done / tile, done % tile, (uint32_t)plan_min(of.count - done, args.most)};
     part.section = blockIdx.x;

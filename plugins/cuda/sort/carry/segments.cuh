@@ -104,6 +104,11 @@ __global__ void __launch_bounds__(CARRY_BLOCK)
   if (wrong) device_poke32(args.disorder, 1);
 }
 
+enum {
+  KEPT_TOGETHER = 4, /* elements that a thread has on their way */
+  KEPT_BLOCKS = 4    /* of a multiprocessor */
+};
+
 template <class Key, class Value> struct outside_args {
   static constexpr uint32_t max_threads = CARRY_BLOCK;
   device_segments segments; /* 0: the first `count` elements */
@@ -125,16 +130,26 @@ __global__ void __launch_bounds__(CARRY_BLOCK)
   const uint64_t before = args.segments.count ? edge(0) : 0;
   const uint64_t behind = args.segments.count ? edge(args.segments.count) : args.count();
   const uint64_t inside = behind > before ? behind - before : 0;
-  for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < args.count.most - inside;
-       i += (uint64_t)gridDim.x * blockDim.x) {
-    const uint64_t at = i < before ? i : i + inside;
-    args.to.keys[at] = args.from.keys[at];
-    if constexpr (has_value<Value>) {
-      if (args.from.values) {
-        args.to.values[at] = args.from.values[at];
-        continue;
-      }
-      if constexpr (std::is_integral_v<Value>) args.to.values[at] = (Value)at;
+  const uint64_t all = args.count.most - inside, threads = (uint64_t)gridDim.x * blockDim.x;
+  const auto place = [&](uint64_t i) { return i < before ? i : i + inside; };
+  for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < all;
+       i += KEPT_TOGETHER * threads) {
+    Key keys[KEPT_TOGETHER] = {};
+    Value values[KEPT_TOGETHER] = {};
+    DEVICE_UNROLL
+    for (uint32_t k = 0; k < KEPT_TOGETHER; k++) {
+      const uint64_t at = place((uint64_t)plan_min(i + k * threads, all - 1));
+      keys[k] = args.from.keys[at];
+      if constexpr (std::is_integral_v<Value>) values[k] = (Value)at;
+      if constexpr (has_value<Value>)
+        if (args.from.values) values[k] = args.from.values[at];
+    }
+    DEVICE_UNROLL
+    for (uint32_t k = 0; k < KEPT_TOGETHER; k++) {
+      if (i + k * threads >= all) break;
+      const uint64_t at = place(i + k * threads);
+      args.to.keys[at] = keys[k];
+      if constexpr (has_value<Value>) args.to.values[at] = values[k];
     }
   }
 }
