@@ -168,7 +168,7 @@ static device_status start_parts(const sort_state<Key, Value> &sort)
   const parts_args<Key> args = {
       memory.tiles[last], sort.order.count, memory.sections, last ? memory.sets[0] : none,
       memory.sets[last],  plan.most,        plan.joined,     plan.keys_only,
-      memory.list};
+      sort.order.floats,  memory.list};
   device_status status =
       device_launch(list_parts<Key>, sections, sections == 1 ? CARRY_LIST_BLOCK : CARRY_BLOCK, 0,
                     sort.stream, args);

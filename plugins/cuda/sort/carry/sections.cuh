@@ -99,7 +99,7 @@ template <class Key> struct parts_args {
   splitter_set<Key> before; /* of the sections; NULLs: their codes are any */
   splitter_set<Key> set;
   uint32_t most, joined; /* of carry_plan */
-  bool keys_only;
+  bool keys_only, floats;
   /* writes */
   part_list<Key> list;
 };
@@ -113,6 +113,7 @@ DEVICE_INLINE void find_buckets_of(const section_tiles &from, uint32_t *begins)
   const uint32_t warp = threadIdx.x / WARP_SIZE, lane = threadIdx.x % WARP_SIZE;
   for (uint32_t b = warp * EACH; b < from.buckets; b += blockDim.x / WARP_SIZE * EACH) {
     uint32_t sums[EACH] = {};
+    DEVICE_UNROLL_BY_4
     for (uint32_t tile = lane; tile < from.tiles; tile += WARP_SIZE)
       DEVICE_UNROLL
     for (uint32_t k = 0; k < EACH; k++)
@@ -213,8 +214,8 @@ DEVICE_INLINE uint32_t widest_bucket(const listed_section<Key> &of, const sorted
   return widest;
 }
 
-/* Adds a group of buckets that a block can sort together. If one bucket's codes are so wide apart
- * that those of the others crowd, it is a part by itself: floats around 0, say. Keys only may crowd
+/* Adds a group of buckets that a block can sort together. If one bucket's codes of floats are so
+ * wide apart, around 0, that those of the others crowd, it is a part by itself. Keys only may crowd
  * because many are the same, which is not hard. */
 template <class Key>
 DEVICE_INLINE void add_group(const parts_args<Key> &args, const listed_section<Key> &of, uint32_t b,
@@ -222,10 +223,10 @@ DEVICE_INLINE void add_group(const parts_args<Key> &args, const listed_section<K
 {
   enum { SOME = 32 };
   const sorted_part<Key> part = part_of(of, b, end);
-  if (end - b > 1 && is_crowded(of, part, SOME)) {
+  if (args.floats && end - b > 1 && is_crowded(of, part, SOME)) {
     const uint32_t widest = widest_bucket(of, part), edges[] = {b, widest, widest + 1, end};
     bool hard = false;
-    for (uint32_t i = 0; i < 3 && !args.keys_only; i++)
+    for (uint32_t i = 0; i < 3; i++)
       hard = hard || (edges[i] < edges[i + 1] && is_hard(of, part_of(of, edges[i], edges[i + 1])));
     if (!hard) {
       DEVICE_PATH("carry_widest");
