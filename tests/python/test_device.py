@@ -553,7 +553,7 @@ def test_how_large_a_workspace_has_to_be(gpu, dtype):
         assert takes <= most
         for size in (takes, most):
             call(workspace=gpu.put(np.zeros(size, 'u1')))
-        with pytest.raises(RecsortError, match=f'takes {takes} '):
+        with pytest.raises(RecsortError, match=f'takes {takes}$'):
             call(workspace=gpu.put(np.zeros(takes - 1, 'u1')))
         call(workspace=gpu.put(np.zeros(most, 'u1')))
         gpu.wait()
