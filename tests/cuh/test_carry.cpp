@@ -284,6 +284,22 @@ void check_parts()
   }
 }
 
+/* A place of an entry begins at the first distance that is in it. */
+template <class Code> void check_places()
+{
+  for (uint32_t shift = 1; shift <= 8 * sizeof(Code) - 6; shift++)
+    for (uint32_t place = 0; place < ENTRY_PLACES; place++) {
+      const Code begin = place_begin<Code>(place, shift);
+      checks++;
+      if (begin >> shift) continue; /* an entry of few codes has fewer places */
+      if (place_in_entry(begin, shift) >= place &&
+          (begin == 0 || place_in_entry((Code)(begin - 1), shift) < place))
+        continue;
+      std::printf("place %u of entries of %u bits\n", place, shift);
+      std::exit(1);
+    }
+}
+
 /* Sizes that fit in shared memory, for devices and elements of all kinds. */
 void check_plans()
 {
@@ -332,6 +348,9 @@ int main()
 {
   check_plans();
   check_parts();
+  check_places<uint32_t>();
+  check_places<uint64_t>();
+  check_places<device_uint128>();
   check_offsets({10, 2000, 4000, 6000, UINT64_MAX}, true);
   check_offsets({0, 3000, 2999, 5000}, false);
   check_offsets(std::vector<uint64_t>(1000, 77), true);
