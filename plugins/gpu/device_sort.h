@@ -68,8 +68,8 @@ typedef struct device_segments {
   uint64_t most;        /* elements of the longest segment; 0: not known */
 } device_segments;
 
-/* The most bytes of an element that is staged. Larger ones waste less of what is read where they
- * lie. */
+/* The most bytes of an element that is staged. A gather of larger elements wastes less of the
+ * memory that it reads. */
 enum { DEVICE_MOST_STAGED = 32 };
 
 /* What a sort of a job can do besides, so that fewer kernels are started. */

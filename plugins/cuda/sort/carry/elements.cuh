@@ -37,7 +37,7 @@ template <class Key, class Value> struct element_array {
   Value *values;
 };
 
-/* Word `i` of those that are `stride` bytes apart. */
+/* The address of word `i`; word i + 1 begins `stride` bytes behind word i. */
 template <class Key> DEVICE_INLINE const Key *word_at(const Key *words, uint64_t i, uint64_t stride)
 {
   return (const Key *)(const void *)((const char *)words + i * stride);

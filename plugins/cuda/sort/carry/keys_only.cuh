@@ -1,6 +1,6 @@
 /* keys_only.cuh - the sort of keys of 32 bits alone, all bits of which are compared: keys with one
- * code are the same, so nobody sees their order. Codes go straight to their places: kernels need
- * neither numbers of elements nor the order of those in a bucket. Hard parts are left to sort_hard.
+ * code are identical, so the sort need not be stable. Each block writes keys straight to their
+ * places, and stores neither the numbers of elements nor their order. sort_hard sorts hard parts.
  */
 #ifndef RECSORT_CUDA_CARRY_KEYS_ONLY_CUH
 #define RECSORT_CUDA_CARRY_KEYS_ONLY_CUH

@@ -64,8 +64,8 @@ RECSORT_HD static inline uint32_t carry_cell_bits(uint32_t buckets)
   return bits;
 }
 
-/* A lookup table: a word for each cell, four more, and entries of 16 bits; see lookup.cuh. There is
- * one entry for each cell besides those that carry_cell_bits() tells. */
+/* A lookup table: a word for each cell, four more, and entries of 16 bits; see lookup.cuh. It
+ * has room for 2^carry_cell_bits() entries of each cell, and for one more. */
 enum { CARRY_HEAD_WORDS = CARRY_CELLS + 4 };
 RECSORT_HD static inline uint32_t carry_table_words(uint32_t buckets)
 {

@@ -26,7 +26,7 @@ struct segments_args {
 };
 
 /* Reads the offsets, all of them in each block. Writes the section of each segment, and its tiles.
- * If the offsets do not ascend, there is none. */
+ * If the offsets do not ascend, all sections are empty. */
 template <class = void>
 __global__ void __launch_bounds__(segments_args::max_threads)
     list_segments(const __grid_constant__ segments_args args)

@@ -160,7 +160,7 @@ struct tile_work {
   uint32_t distance;
 };
 
-/* The block's tile; false if there is none. */
+/* Sets *mine to the block's tile. Returns false if the block has no tile. */
 template <bool first, class Key, class Value>
 DEVICE_INLINE bool find_tile(const split_args<Key, Value> &args, tile_work *mine)
 {
