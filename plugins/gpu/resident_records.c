@@ -159,7 +159,9 @@ void resident_plan_staged(resident *r)
   const records_program own = records_program_of(&r->part, r->part.key_width);
   const device_algorithm *const algorithm = r->pairs.algorithm;
   const uint64_t first = first_moved(r);
+  device_job job = r->pairs.job;
   device_words words;
+  job.branches[0] = NULL; /* as stage() has it */
   r->staged = RESIDENT_NONE;
   if (r->is_numbers || r->segments.count || r->job.head || first == RESIDENT_NONE ||
       !resident_moves_only(r, first) || !records_words(&own, r->records, &words))
@@ -169,11 +171,12 @@ void resident_plan_staged(resident *r)
   if (aligned % 4 == 0 && array.element_size <= DEVICE_MOST_STAGED &&
       words.stride == array.element_size &&
       (uintptr_t)words.data - (uintptr_t)array.from < array.element_size && algorithm->skills &&
-      algorithm->skills(&r->pairs.job).stages)
+      algorithm->skills(&job).stages)
     r->staged = first;
 }
 
-/* The order is checked here, as it is one of records that have moved. */
+/* The device decides nothing, as it would look at keys in memory, and these are read from the
+ * records. The order is checked here, as it is one of records that have moved. */
 static void stage(resident *r)
 {
   const recsort_array array = resident_array(r, r->staged);
@@ -181,6 +184,7 @@ static void stage(resident *r)
   r->move =
       (device_move){array.from, r->memory + r->copy_at, array.element_size, r->pairs.disorder};
   r->pairs.job.move = &r->move;
+  r->pairs.job.branches[0] = NULL;
   r->pairs.disorder = NULL;
 }
 

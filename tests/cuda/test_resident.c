@@ -2020,6 +2020,43 @@ static void no_device_is_explained(void **state)
   }
   recsort_schema_destroy(schema);
 }
+
+/* The kernels of a sort of Entities, in order or not, with a permutation or without. */
+static long launches_of(bool ordered, bool with_order)
+{
+  enum { COUNT = 4000 };
+  const unsigned kind = 2;
+  uint64_t random = 8;
+  recsort_sorter *const sorter = create(kinds[kind].yaml);
+  both records = make_both(COUNT, kinds[kind].size, 0, &random),
+       sorted = make_both(COUNT, kinds[kind].size, 0, &random),
+       order = make_both(COUNT, 4, 0, &random);
+  for (size_t i = 0; i < COUNT; i++) {
+    const float distance = ordered ? -(float)i : (float)random_below(&random, COUNT);
+    memcpy(records.host + (i + 1) * records.element - sizeof distance, &distance, sizeof distance);
+  }
+  put(records.device, records.host, records.size);
+  const long before = standin_look().launches;
+  enqueue(sorter, (recsort_job){.count = COUNT,
+                                .records = records.device,
+                                .sorted = sorted.device,
+                                .permutation = with_order ? order.device : NULL,
+                                .index_bits = with_order ? 32 : 0});
+  const long launches = standin_look().launches - before;
+  drop_both(&records, 0);
+  drop_both(&sorted, 0);
+  drop_both(&order, 0);
+  recsort_sorter_destroy(sorter);
+  return launches;
+}
+
+/* The device does not look whether records that are staged are in order, as it does at others. */
+static void staged_records_are_not_looked_at(void **state)
+{
+  (void)state;
+  assert_int_equal(launches_of(true, false), launches_of(false, false));
+  assert_true(launches_of(true, true) < launches_of(false, true));
+}
 #endif
 
 int main(void)
@@ -2057,6 +2094,7 @@ int main(void)
       cmocka_unit_test_setup_teardown(many_records_ask_no_host, open_stream, close_stream),
       cmocka_unit_test(lost_devices_are_reported),
 #else
+      cmocka_unit_test_setup_teardown(staged_records_are_not_looked_at, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(lost_devices_are_reported, open_stream, close_stream),
       cmocka_unit_test(survives_failing_calls),
       cmocka_unit_test(no_device_is_explained),

@@ -673,10 +673,12 @@ typedef struct recsort_stats {
  *  - If you capture the stream, the device detects whether 2^21 records or more are sorted,
  *    reversed or nearly sorted, and skips work that they do not need. This requires the default
  *    algorithm, a plugin built with CUDA 13, and fewer than about 2^29 records. Only a graph can
- *    skip work without asking the host.
+ *    skip work without asking the host. The device does not look at numbers, or at records of up to
+ *    32 bytes whose key is one aligned number of 32 or 64 bits, if nothing else is wanted: their
+ *    sort is faster than one that begins with a look.
  *  - "A plugin built with CUDA 13" says so in its description, which recsort_plugins_find and
  *    "recsort --list-plugins" show. Its jobs in your graphs look at the data in each replay, and
- *    skip what these need not: sorted records take less time, and short segments too, without
+ *    skip what these need not: large sorted records take less time, and short segments too, without
  *    longest_part. A plugin built with CUDA 12 gives the same results, but always does all work.
  *  - Of 2^21 records or more a head of up to 2048, and of 2^19 or more one of up to 256, is
  *    selected without sorting the others: each record is read once, and a few of them again. A
