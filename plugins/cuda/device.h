@@ -50,6 +50,8 @@
  *   device_clear() device_copy() device_read()
  *                                     ordered like launches, on device memory; device_read waits
  *   device_await(flag, stream)        waits until a kernel on the stream has posted the flag
+ *   device_prefer_cache(kernel)       most of the shared memory is L1 cache for its blocks, even if
+ *                                     those of the kernel before, which end now, had more of it
  */
 #ifndef RECSORT_CUDA_DEVICE_H
 #define RECSORT_CUDA_DEVICE_H
@@ -297,6 +299,13 @@ static inline device_status device_launch(void (*kernel)(Args), uint64_t grid, u
   return device_launch((const void *)kernel, grid, block, shared_bytes, stream, (void *)&args);
 }
 
+template <class Args> static inline device_status device_prefer_cache(void (*kernel)(Args))
+{
+  enum { PERCENT = 16 }; /* of the memory that both share */
+  return (device_status)cudaFuncSetAttribute(
+      (const void *)kernel, cudaFuncAttributePreferredSharedMemoryCarveout, PERCENT);
+}
+
 static inline device_status device_clear(void *memory, size_t size, void *stream)
 {
   return (device_status)cudaMemsetAsync(memory, 0, size, (cudaStream_t)stream);
@@ -471,6 +480,11 @@ static inline device_status device_launch_named(const char *name, void (*kernel)
   const emulator_kernel emulated = {device_call<Args>::thread, Args::max_threads, name};
   const device_status status = emulator_begin(stream, false);
   return status ? status : emulator_launch(&emulated, grid, block, shared_bytes, &call);
+}
+
+template <class Args> static inline device_status device_prefer_cache(void (*)(Args))
+{
+  return 0;
 }
 
 static inline device_status device_clear(void *memory, size_t size, void *stream)

@@ -69,7 +69,10 @@ device_status start_gather(const void *records, uint64_t record_size, const reco
                            void *to, void *stream)
 {
   const gather_args args = {record_units_of(records, to, record_size, BLOCK), *order};
-  return device_launch(gather_records<>, plan_blocks(order->count, BLOCK), BLOCK, 0, stream, args);
+  const device_status status = device_prefer_cache(gather_records<>);
+  return status ? status
+                : device_launch(gather_records<>, plan_blocks(order->count, BLOCK), BLOCK, 0,
+                                stream, args);
 }
 
 } // namespace records
