@@ -87,6 +87,8 @@ template <class Key, class Value> struct sort_state {
   void *stream;
 };
 
+/* For few samples of sections a block has half as many threads, so that it starts beside those of
+ * `split`. */
 template <class Key, class Value, bool first>
 static device_status start_choose(const sort_state<Key, Value> &sort)
 {
@@ -106,8 +108,13 @@ static device_status start_choose(const sort_state<Key, Value> &sort)
                                  plan.segments > 0,
                                  memory.befores,
                                  (uint32_t)shared};
-  return device_launch(choose_splitters<Key, first>, first ? 1 : carry_sections(&plan),
-                       CARRY_CHOOSE_BLOCK, shared + befores, sort.stream, args);
+  const uint64_t sections = first ? 1 : carry_sections(&plan), bytes = shared + befores;
+  if constexpr (!first)
+    if (!plan.segments && args.samples <= CARRY_FEW_SAMPLES)
+      return device_launch(choose_splitters<Key, first, CARRY_BLOCK>, sections, CARRY_BLOCK, bytes,
+                           sort.stream, args);
+  return device_launch(choose_splitters<Key, first, CARRY_CHOOSE_BLOCK>, sections,
+                       CARRY_CHOOSE_BLOCK, bytes, sort.stream, args);
 }
 
 /* Of values as the sort's, or of records. */

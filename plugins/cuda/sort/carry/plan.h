@@ -35,6 +35,7 @@ enum {
   CARRY_MOST_BUCKETS = 512,                   /* of a section; at most two for each thread */
   CARRY_KEYS_COUNTS = CARRY_MOST_BUCKETS + 4, /* one more than buckets, in words of 16 bytes */
   CARRY_SAMPLES = 8,                          /* the fewest of each bucket */
+  CARRY_FEW_SAMPLES = 4 * CARRY_BLOCK,        /* of a section, for half as many threads */
   CARRY_CELLS = 64,    /* equal parts of the splitters' range in a lookup table */
   CARRY_CELL_BITS = 6, /* of an entry's number in a cell, if all cells have as many */
   CARRY_MAX_LEVELS = 2

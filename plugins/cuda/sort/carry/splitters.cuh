@@ -75,22 +75,22 @@ DEVICE_INLINE void find_elements(const sections_args<Key> &source, uint32_t s,
 
 /* Loads the codes of a sample of the section to shared memory, so many items of a thread at a time.
  * `befores` of a section whose elements are neighbours is NULL. By all threads of the block. */
-template <class Key, bool first, uint32_t items>
+template <class Key, bool first, uint32_t threads, uint32_t items>
 DEVICE_INLINE void load_sample(const choose_args<Key> &args, const uint32_t *befores,
                                const section &of, uint32_t samples, Key *codes)
 {
   DEVICE_ROLLED
-  for (uint32_t begin = threadIdx.x; begin < samples; begin += items * CARRY_CHOOSE_BLOCK) {
+  for (uint32_t begin = threadIdx.x; begin < samples; begin += items * threads) {
     uint32_t places[items];
     DEVICE_UNROLL
     for (uint32_t t = 0; t < items; t++)
-      places[t] = (befores ? 0 : of.begin) +
-                  sample_place((uint32_t)plan_min(begin + t * CARRY_CHOOSE_BLOCK, samples - 1),
-                               samples, of.count);
+      places[t] =
+          (befores ? 0 : of.begin) +
+          sample_place((uint32_t)plan_min(begin + t * threads, samples - 1), samples, of.count);
     if (!first && befores) find_elements<Key, items>(args.source, blockIdx.x, befores, places);
     DEVICE_UNROLL
     for (uint32_t t = 0; t < items; t++)
-      codes[plan_min(begin + t * CARRY_CHOOSE_BLOCK, samples - 1)] = args.order.code(
+      codes[plan_min(begin + t * threads, samples - 1)] = args.order.code(
           first ? *word_at(args.keys, places[t], args.stride) : args.keys[places[t]]);
   }
 }
@@ -206,9 +206,8 @@ DEVICE_INLINE void write_table(Key *splitters, uint32_t buckets, Key *written, u
  * its table. `first`: there is one section, all keys of the caller; else the sections are the
  * buckets of the level before, which it lists, or segments. Its loads, one after the other, take
  * most of the time, so each thread has several on their way. */
-template <class Key, bool first>
-__global__ void __launch_bounds__(CARRY_CHOOSE_BLOCK,
-                                  device_blocks(CARRY_CHOOSE_BLOCK, first ? 1 : 2))
+template <class Key, bool first, uint32_t threads>
+__global__ void __launch_bounds__(threads, device_blocks(threads, first ? 1 : 2))
     choose_splitters(const __grid_constant__ choose_args<Key> args)
 {
   DEVICE_SHARED(Key, codes);
@@ -230,18 +229,17 @@ __global__ void __launch_bounds__(CARRY_CHOOSE_BLOCK,
   uint32_t *const words = (uint32_t *)(codes + args.samples);
   const sort_storage by = {words, words + args.samples + WARP_SIZE};
   Key *const splitters = (Key *)(by.bins + CARRY_BINS / 2);
-  if (samples > 2 * CARRY_CHOOSE_BLOCK)
-    load_sample<Key, first, 4>(args, befores, of, samples, codes);
+  if (samples > 2 * threads)
+    load_sample<Key, first, threads, 4>(args, befores, of, samples, codes);
   else
-    load_sample<Key, first, 1>(args, befores, of, samples, codes);
+    load_sample<Key, first, threads, 1>(args, befores, of, samples, codes);
   __syncthreads();
   const codes_there<Key> code_at = {codes};
   const code_range<Key> range = range_of_codes<Key>(samples, code_at);
-  sort_result sorted = sort_by_bins<CARRY_CHOOSE_BLOCK, Key>(by, samples, range, code_at);
+  sort_result sorted = sort_by_bins<threads, Key>(by, samples, range, code_at);
   if (sorted == CROWDED) {
     const code_sample<Key> sample = code_sample_at<Key>(splitters + buckets);
-    sorted =
-        sort_crowded<CARRY_CHOOSE_BLOCK, Key>(by, samples, range, sample, code_at) ? SORTED : ALIKE;
+    sorted = sort_crowded<threads, Key>(by, samples, range, sample, code_at) ? SORTED : ALIKE;
   }
   const bool mixed = sorted != ALIKE;
   for (uint32_t i = threadIdx.x; i + 1 < buckets; i += blockDim.x) {
