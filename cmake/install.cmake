@@ -31,6 +31,13 @@ if(TARGET recbench-sorts)
   set_target_properties(recbench-sorts PROPERTIES INSTALL_RPATH "$ORIGIN/${to_library}")
 endif()
 
+# librecsort_file, beside the library.
+if(TARGET recsort_file)
+  install(TARGETS recsort_file EXPORT recsort-targets
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT librecsort1 NAMELINK_COMPONENT librecsort-dev)
+  install(FILES files/include/recsort/file.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/recsort)
+endif()
+
 # The plugin for GPUs and what needs MPI, where they are built; each may be left out of an installation.
 if(TARGET recsort_cuda)
   install(TARGETS recsort_cuda EXPORT recsort-cuda
@@ -60,6 +67,10 @@ if(RECSORT_YAML)
 endif()
 configure_file(cmake/recsort.pc.in recsort.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/recsort.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+if(TARGET recsort_file)
+  configure_file(cmake/recsort_file.pc.in recsort_file.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/recsort_file.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()
 
 # The target `uninstall` removes what was installed, but no file that has changed since: so each has
 # its checksum in a list.

@@ -1,4 +1,5 @@
-# find_package(recsort) gives recsort::recsort, the shared library; recsort::static; recsort::plugin, the
+# find_package(recsort) gives recsort::recsort, the shared library; recsort::static;
+# recsort::file, for more records than memory holds (POSIX); recsort::plugin, the
 # headers for a plugin, which links nothing; and where they are installed, recsort::cuda, the plugin for
 # GPUs, which is loaded at run time, and recsort::mpi, which needs the MPI library that it was built with.
 include(${CMAKE_CURRENT_LIST_DIR}/recsort-targets.cmake)

@@ -204,7 +204,8 @@ def main():
     headers = {'recsort': Header(root / 'core/include/recsort/recsort.h'),
                'recsort_job': Header(root / 'core/include/recsort/job.h'),
                'recsort_tools': Header(root / 'core/include/recsort/tools.h'),
-               'recsort_partition': Header(root / 'core/include/recsort/partition.h')}
+               'recsort_partition': Header(root / 'core/include/recsort/partition.h'),
+               'recsort_file': Header(root / 'files/include/recsort/file.h')}
     for page, header in headers.items():
         other = [name for name in headers if name != page]
         write(page, 3, page.upper(), header.summary,

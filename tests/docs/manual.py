@@ -61,8 +61,9 @@ def the_headers_are_in_them():
     """Each type, member and constant, and each word of the comments, whatever the line breaks."""
     text = ' '.join(shown(page) for page in sorted(pages.glob('man3/*.3')))
     words = set(re.findall(r'\w+', text.lower()))
-    for name in ('recsort.h', 'job.h', 'tools.h', 'partition.h'):
-        header = (root / 'core/include/recsort' / name).read_text()
+    for folder, name in (('core', 'recsort.h'), ('core', 'job.h'), ('core', 'tools.h'), ('core', 'partition.h'),
+                         ('files', 'file.h')):
+        header = (root / folder / 'include/recsort' / name).read_text()
         header = re.sub(r'^(#(?!define RECSORT_\w+ [^_])(?:.*\\\n)*.*|extern.*)', '', header, flags=re.M)
         lacking = set(re.findall(r'\w+', header.lower())) - words - {'recsort_api'}
         expect(not lacking, f'{name}: not in the pages: {sorted(lacking)}')

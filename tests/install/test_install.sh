@@ -46,6 +46,10 @@ expect "$scratch/pc_c"
 expect "$scratch/pc_cxx"
 expect "$scratch/pc_sorter"
 
+printf '#include <recsort/file.h>\nint main(void) { recsort_file_close(0); return !recsort_file_open; }\n' > "$scratch/file.c"
+$CC ${CFLAGS:-} -o "$scratch/file" "$scratch/file.c" $(pkg-config --cflags --libs recsort_file) -Wl,-rpath,"$library"
+"$scratch/file"
+
 for tool in recsort recgen reccat recschema recbench sprites; do
   "$scratch/root/bin/$tool" --version
   test -s "$scratch/root/share/man/man1/$tool.1"

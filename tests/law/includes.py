@@ -3,7 +3,7 @@
 
 Usage: includes.py SOURCE-FOLDER
 
-The source is three slabs, and no file includes a header of a slab above its own. Within the slabs, every
+The source is four slabs, and no file includes a header of a slab above its own. Within the slabs, every
 #include is looked up in the table below. A folder may always include its own headers and those of the
 system; the table says what else it may include. In some folders the files are in an order too.
 """
@@ -12,13 +12,14 @@ import sys
 from pathlib import Path
 
 # From the ground up.
-SLABS = ('core', 'plugins', 'tools')
+SLABS = ('core', 'plugins', 'files', 'tools')
 
 PUBLIC = 'recsort/recsort.h'
 JOB = 'recsort/job.h'
 TOOLS = 'recsort/tools.h'
 PARTITION = 'recsort/partition.h'
 MPI = 'recsort/mpi.h'
+FILE = 'recsort/file.h'
 ABI = 'recsort/plugin.h'
 PROGRAM = 'recsort/plugin_keys.h'
 KEYS = 'recsort/key_interpreter.h'
@@ -72,7 +73,9 @@ LAW = {
     'plugins/cuda/sort/*': DEVICE_GROUND + ['cuda/algorithms.h', 'gpu/device_sort.h'],
     'plugins/cuda/merge': DEVICE_GROUND + ['cuda/algorithms.h', 'cuda/sort/sample/sample.h', 'cuda/sort/sample/merge_plan.h',
                                            'cuda/sort/sample/dispatch/', 'gpu/device_merge.h', 'gpu/device_shards.h', 'gpu/device_sort.h'],
-    'tools': [PUBLIC, TOOLS, 'support/'],
+    'files': [PUBLIC, FILE],
+    'files/include': [PUBLIC],
+    'tools': [PUBLIC, TOOLS, FILE, 'support/', 'files/available.h', 'files/task.h'],
     'tools/bench': [PUBLIC, TOOLS],
     'tools/bench/gpu': [PUBLIC],
     'tools/bench/mpi': [PUBLIC, MPI],
@@ -80,8 +83,8 @@ LAW = {
     'tools/recschema': [PUBLIC, TOOLS, 'support/', 'recschema/dwarf/'],
     'tools/recschema/dwarf': [PUBLIC, 'support/'],
     'tools/mpi': [PUBLIC, PARTITION, MPI],
-    'tools/recsort-mpi': [PUBLIC, MPI, 'support/', 'recsort/cli_job.h', 'recsort/names.h'],
-    'tools/support': [PUBLIC, TOOLS],
+    'tools/recsort-mpi': [PUBLIC, MPI, 'support/', 'recsort/cli_job.h', 'recsort/names.h', 'files/available.h'],
+    'tools/support': [PUBLIC, TOOLS, 'files/available.h', 'files/task.h'],
     'core/include/recsort/recsort.hpp': [PUBLIC, TOOLS],
 }
 

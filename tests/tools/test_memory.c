@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "support/memory.h"
+#include "files/available.h"
 
 #define MACHINE (UINT64_C(5000) * 1024)
 #define MEMINFO "MemTotal: 9000 kB\nMemFree: 1 kB\nMemAvailable:    4000 kB\nSwapFree: 1000 kB\n"
@@ -59,7 +59,7 @@ static void write_file(const char *path, const char *text)
 
 static uint64_t available(void)
 {
-  return tool_memory_available_in(root);
+  return rf_memory_available_in(root);
 }
 
 static void test_nothing_is_known(void **state)

@@ -10,7 +10,7 @@
 #include "recsort/names.h"
 
 #include "support/around.h"
-#include "support/memory.h"
+#include "files/available.h"
 #include "support/message.h"
 #include "support/output.h"
 #include "support/progress.h"

@@ -194,7 +194,7 @@ int command_check(cli_job *job)
       .job = job, .format = job->format, .key_size = recsort_key_size(job->sorter)};
   run_times times = {.begin = tool_seconds()};
   const int status = take_memory(&checker) ? check_inputs(&checker) : TOOL_TROUBLE;
-  if (status != TOOL_TROUBLE) print_stats(job, checker.records, &times);
+  if (status != TOOL_TROUBLE) print_stats(job, checker.records, &times, NULL);
   free(checker.buffer);
   free(checker.keys);
   free(checker.values);

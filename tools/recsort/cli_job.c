@@ -3,7 +3,7 @@
 
 #include "recsort/tools.h"
 
-#include "support/memory.h"
+#include "files/available.h"
 #include "support/message.h"
 
 #include <inttypes.h>
@@ -61,14 +61,21 @@ bool job_open(cli_job *job, const cli_options *options, npy_input *npy, tool_ahe
          tool_format_open(&job->format, npy->schema, &options->files, path, look, ahead);
 }
 
+uint64_t job_memory_limit(const cli_options *options)
+{
+  const uint64_t available = rf_memory_available();
+  return options->memory != 0 ? options->memory
+                              : available / 100 * (options->percent ? options->percent : 100);
+}
+
 bool job_can_take(uint64_t needed)
 {
-  return needed <= tool_memory_available();
+  return needed <= rf_memory_available();
 }
 
 bool job_fits(const char *purpose, uint64_t needed, const char *advice)
 {
-  const uint64_t available = tool_memory_available();
+  const uint64_t available = rf_memory_available();
   if (needed <= available) return true;
   tool_error("not enough memory: %" PRIu64 " MiB are needed to %s, %" PRIu64
              " MiB are available; %s",

@@ -40,6 +40,8 @@ bool job_open_sorter(cli_job *job);
 bool job_open(cli_job *job, const cli_options *options, npy_input *npy, tool_ahead *ahead,
               bool look);
 
+/* The bytes of memory that a sort may take: what --memory says, or what is available. */
+uint64_t job_memory_limit(const cli_options *options);
 /* Whether `needed` bytes of memory are available. */
 bool job_can_take(uint64_t needed);
 /* The same; if not, reports an error, which ends with the advice. */

@@ -1,5 +1,6 @@
 /* explain.c - shows what a schema means, what the sorter plans, and which plugins there are. */
 #include "commands.h"
+#include "spill.h"
 
 #include "support/message.h"
 #include "support/records.h"
@@ -7,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 /* True if the byte order matters for a field. */
@@ -159,6 +161,20 @@ static bool print_input(const char *path, const tool_format *format, uint64_t *c
   return known;
 }
 
+/* Prints where records go that do not fit in memory. */
+static bool print_spilled(const cli_options *options, uint64_t size, uint64_t needed)
+{
+  if (needed <= job_memory_limit(options)) return true;
+  char *const folder = options->folder_count == 0 ? spill_folder(options) : NULL;
+  printf("temporary files: %" PRIu64 " MiB in", size >> 20);
+  for (size_t i = 0; i < options->folder_count; i++)
+    printf(" %s", options->folders[i]);
+  if (folder != NULL) printf(" %s", folder);
+  puts("");
+  free(folder);
+  return true;
+}
+
 /* Prints what each input holds, and the memory to sort them. */
 static bool print_inputs(cli_job *job, const tool_format *format)
 {
@@ -179,7 +195,7 @@ static bool print_inputs(cli_job *job, const tool_format *format)
          " to work in, %" PRIu64 " to write)\n",
          (needs.records + needs.working + needs.buffers) >> 20, needs.records, needs.working,
          needs.buffers);
-  return true;
+  return print_spilled(options, needs.records, needs.records + needs.working + needs.buffers);
 }
 
 /* Makes the sorter choose the plugin for the inputs; without inputs, for many records. */

@@ -353,7 +353,7 @@ int command_merge(cli_job *job)
   } else {
     tool_output_discard(&merge.output);
   }
-  if (done) print_stats(job, merge.taken, &times);
+  if (done) print_stats(job, merge.taken, &times, NULL);
   free_merge(&merge);
   return done ? TOOL_OK : TOOL_TROUBLE;
 }

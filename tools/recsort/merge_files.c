@@ -15,7 +15,7 @@
 #include "support/message.h"
 #include "support/progress.h"
 #include "support/records.h"
-#include "support/task.h"
+#include "files/task.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -446,7 +446,7 @@ static void write_output(void *context)
  * the one before that. */
 static bool merge_rounds(file_merge *merge)
 {
-  tool_task reading = {0}, writing = {0};
+  rf_task reading = {0}, writing = {0};
   bool good = true;
   tool_progress_begin("merging", 0);
   read_blocks(merge);
@@ -454,18 +454,18 @@ static bool merge_rounds(file_merge *merge)
     good = !merge->read_failed && find_parts(merge);
     if (!good || merge->part_count == 0 || merge->written >= merge->job->options->head) break;
     merge_output *const to = &merge->outputs[round % OUTPUTS];
-    tool_task_begin(&reading, read_blocks, merge);
+    rf_task_begin(&reading, read_blocks, merge);
     good = merge_parts(merge, to);
-    tool_task_end(&reading);
-    tool_task_end(&writing);
+    rf_task_end(&reading);
+    rf_task_end(&writing);
     pass_over(merge);
     good = good && !merge->write_failed;
     if (!good) break;
     merge->writing = to;
-    tool_task_begin(&writing, write_output, merge);
+    rf_task_begin(&writing, write_output, merge);
     tool_progress_update(merge->written);
   }
-  tool_task_end(&writing);
+  rf_task_end(&writing);
   return good && !merge->write_failed;
 }
 

@@ -1,6 +1,8 @@
 /* options.c - recsort's command line, by getopt_long. */
 #include "options.h"
 
+#include "recsort/file.h"
+
 #include "support/message.h"
 #include "support/progress.h"
 
@@ -201,6 +203,39 @@ static bool parse_head(cli_options *options, const option_row *row, const char *
   return tool_option_count(row->name, text, 0, UINT64_MAX, &options->head);
 }
 
+/* Bytes, or a percentage of the available memory. */
+static bool parse_memory(cli_options *options, const option_row *row, const char *text)
+{
+  char *end;
+  const unsigned long percent = strtoul(text, &end, 10);
+  options->memory = options->percent = 0;
+  if (*text >= '0' && *text <= '9' && strcmp(end, "%") == 0) {
+    if (percent < 1 || percent > 100)
+      return bad_value("--memory", text, "a percentage from 1% to 100%");
+    options->percent = (unsigned)percent;
+    return true;
+  }
+  return tool_option_count(row->name, text, 1, INT64_MAX, &options->memory);
+}
+
+static bool add_folder(cli_options *options, const option_row *row, const char *text)
+{
+  (void)row;
+  if (options->folder_count == RECSORT_FILE_MOST_FOLDERS) {
+    tool_usage_error("--temporary-directory: there can be at most %d", RECSORT_FILE_MOST_FOLDERS);
+    return false;
+  }
+  const size_t size = (options->folder_count + 1) * sizeof text;
+  const char **const folders = realloc((void *)options->folders, size);
+  if (folders == NULL) {
+    tool_error_memory(size);
+    return false;
+  }
+  folders[options->folder_count++] = text;
+  options->folders = folders;
+  return true;
+}
+
 static bool parse_index(cli_options *options, const option_row *row, const char *text)
 {
   (void)row;
@@ -328,6 +363,10 @@ static const option_row rows[] = {
     {"raw", 0, no_argument, .apply = set_flag, SETS(files.raw)},
     {"index", 0, optional_argument, .apply = parse_index,
      .help = "      --index[=32|64]    write the permutation (little-endian; 64), not records\n"},
+    {"memory", 'S', required_argument, .apply = parse_memory,
+     .help = "  -S, --memory SIZE|N%   the most memory to sort in (default: what is available)\n"},
+    {"temporary-directory", 'T', required_argument, .apply = add_folder,
+     .help = "  -T, --temporary-directory DIR  for what does not fit; may be repeated\n"},
     {"plugin", 0, required_argument, .apply = set_text, SETS(sorting.plugin),
      .help = "      --plugin NAME, --algorithm NAME  what sorts (default: auto, the best here)\n"},
     {"algorithm", 0, required_argument, .apply = set_text, SETS(sorting.algorithm)},
@@ -495,11 +534,14 @@ void options_free(cli_options *options)
   }
   free((void *)options->sorting.keys);
   free((void *)options->sorting.plugin_options);
+  free((void *)options->folders);
   free(options->parameters);
   for (size_t i = 0; options->names != NULL && i < options->input_count; i++)
     free(options->names[i]);
   free(options->names);
   options->names = NULL;
+  options->folders = NULL;
+  options->folder_count = 0;
   options->parameters = NULL;
   options->parameter_count = 0;
   options->sorting.plugin_options = NULL;

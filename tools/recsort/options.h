@@ -44,9 +44,13 @@ typedef struct cli_options {
   bool unique;
   bool quiet; /* --check: no message */
   bool has_head;
-  uint64_t head;       /* the most records to write; without has_head UINT64_MAX */
-  unsigned index_bits; /* 0: records are written */
-  tool_said files;     /* where their records are */
+  uint64_t head;        /* the most records to write; without has_head UINT64_MAX */
+  unsigned index_bits;  /* 0: records are written */
+  uint64_t memory;      /* --memory: the most bytes to take, or */
+  unsigned percent;     /* so many percent of the available memory; both 0: what is available */
+  const char **folders; /* --temporary-directory; the array is owned */
+  size_t folder_count;
+  tool_said files; /* where their records are */
   stats_format stats;
   const char *shell;      /* --completion */
   const char *files_from; /* --files0-from */

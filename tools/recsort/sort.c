@@ -1,4 +1,5 @@
-/* sort.c - reads all records, sorts them and writes them.
+/* sort.c - reads all records, sorts them and writes them. Those that do not fit in memory go to
+ * spill.h. The rest of this is about those that fit.
  *
  * The input's buffer is the only copy of the records: they are gathered into small pieces when they
  * are written, or written one by one if they are large. So the peak is the input, the sorter's
@@ -7,16 +8,17 @@
  * takes all records, they are sorted into it, so that a plugin can write them there.
  */
 #include "commands.h"
+#include "spill.h"
 #include "unique_watch.h"
 #include "stats.h"
 
 #include "support/around.h"
-#include "support/memory.h"
+#include "files/available.h"
 #include "support/message.h"
 #include "support/output.h"
 #include "support/progress.h"
 #include "support/records.h"
-#include "support/task.h"
+#include "files/task.h"
 #include "support/team.h"
 
 #include <endian.h>
@@ -153,32 +155,12 @@ static bool write_blocks(const cli_job *job, tool_output *output, const cli_orde
   return written;
 }
 
-static const char *inputs_name(const cli_options *options)
-{
-  return options->input_count > 1
-             ? "the inputs"
-             : tool_input_name(options->input_count ? options->inputs[0] : NULL);
-}
-
-static void report_error(const cli_job *job, const tool_records *input, const recsort_error *error)
-{
-  const cli_options *const options = job->options;
-  const uint64_t number = error_record(error);
-  size_t i = 0;
-  while (i + 1 < options->input_count && number >= input->ends[i])
-    i++;
-  const char *const path = options->input_count > 0 ? options->inputs[i] : NULL;
-  const bool of_all = error->status != RECSORT_INVALID_RECORD;
-  job_error(of_all ? inputs_name(options) : tool_input_name(path),
-            number - (i > 0 ? input->ends[i - 1] : 0), error);
-}
-
 /* True if a call on all records succeeded; otherwise reports the error. */
 static bool sorted_well(const cli_job *job, const tool_records *input, recsort_status status,
                         const recsort_error *error)
 {
   if (status != RECSORT_OK) {
-    report_error(job, input, error);
+    spill_report(job, input, error);
     return false;
   }
   recsort_stats stats;
@@ -265,32 +247,27 @@ bool sort_memory(cli_job *job, uint64_t count, sort_needs *needs, recsort_error 
  * long. */
 typedef struct sorter_opening {
   cli_job *job;
-  bool files;         /* the inputs are files, so `count` and their memory are known beforehand */
-  uint64_t count;     /* records */
-  uint64_t output;    /* bytes of memory that the output will take */
-  uint64_t available; /* available memory at the start */
+  bool files;      /* the inputs are files, so `count` and their memory are known beforehand */
+  uint64_t count;  /* records */
+  uint64_t output; /* bytes of memory that the output will take */
+  uint64_t
+      available; /* memory that may be taken: what --memory says, or is available at the start */
+  rf_task task;
   atomic_bool failed;
   recsort_error error;
+  bool spills; /* the records do not fit: */
+  spilled_sort spill;
+  tool_records *input;
 } sorter_opening;
 
-static bool refuse(const char *name, uint64_t needed, uint64_t available, recsort_error *error)
-{
-  error->status = RECSORT_OUT_OF_MEMORY;
-  snprintf(error->text, sizeof error->text,
-           "%.300s: not enough memory: %" PRIu64 " MiB more are needed to sort it, %" PRIu64
-           " MiB are available; " TOOL_SORT_PARTS,
-           name, needed >> 20, available >> 20);
-  return false;
-}
-
-/* True if there is enough memory to sort files. */
-static bool files_fit(const sorter_opening *opening, recsort_error *error)
+/* Finds out whether there is enough memory to sort files. False if they cannot be sorted. */
+static bool measure_files(sorter_opening *opening, recsort_error *error)
 {
   sort_needs needs;
   if (!sort_memory(opening->job, opening->count, &needs, error)) return false;
-  const uint64_t needed = needs.records + needs.working + needs.buffers + opening->output;
-  return needed <= opening->available ||
-         refuse(inputs_name(opening->job->options), needed, opening->available, error);
+  opening->spills =
+      needs.records + needs.working + needs.buffers + opening->output > opening->available;
+  return true;
 }
 
 static void open_sorter(void *context)
@@ -298,24 +275,49 @@ static void open_sorter(void *context)
   sorter_opening *const opening = context;
   cli_job *const job = opening->job;
   opening->failed = !job_create_sorter(job, &opening->error) ||
-                    (opening->files && !files_fit(opening, &opening->error));
+                    (opening->files && !measure_files(opening, &opening->error));
 }
 
-/* See tool_reading. The records of files must fit before they are read. The memory to sort them is
- * known once the sorter is created; if it does not fit, reading ends. */
-static bool fits(void *context, const char *name, uint64_t more, uint64_t count)
+/* See tool_reading. What files need is known once the sorter is created, which runs beside the
+ * reading if the memory is surely enough. */
+static tool_room find_room(void *context, const char *name, uint64_t more, uint64_t count)
 {
-  const sorter_opening *const opening = context;
+  sorter_opening *const opening = context;
+  const size_t size = recsort_schema_describe(opening->job->schema)->size;
   sort_needs needs = {0};
   recsort_error error;
-  bool known = opening->files || sort_memory(opening->job, count, &needs, &error);
-  const uint64_t available = opening->files ? opening->available : tool_memory_available();
-  const uint64_t records =
-      opening->files ? count * recsort_schema_describe(opening->job->schema)->size : more;
-  const uint64_t needed = records + needs.working + needs.buffers;
-  if (known && needed > available) known = refuse(name, needed, available, &error);
-  if (!known) tool_error_library(&error);
-  return known;
+  (void)name, (void)more;
+  if (opening->files) {
+    enum {
+      SURELY = 128
+    }; /* bytes that a record takes besides itself, at most, but for wide keys */
+    if (count * (size + SURELY) > opening->available) rf_task_end(&opening->task);
+    return opening->spills ? TOOL_PASS_THEM : TOOL_ROOM;
+  }
+  if (!sort_memory(opening->job, (size_t)count, &needs, &error)) {
+    tool_error_library(&error);
+    return TOOL_NO_ROOM;
+  }
+  opening->spills = needs.records + needs.working + needs.buffers > opening->available;
+  return opening->spills ? TOOL_PASS_THEM : TOOL_ROOM;
+}
+
+/* See tool_reading. */
+static bool pass(void *context, const void *records, size_t count, uint64_t held)
+{
+  sorter_opening *const opening = context;
+  rf_task_end(&opening->task);
+  if (opening->failed) return true; /* which is reported when the reading ends */
+  if (opening->spill.file == NULL) {
+    const bool asked = opening->job->options->memory != 0 || opening->job->options->percent != 0;
+    /* other programs, and the page cache, get a quarter of what is available */
+    const uint64_t memory = asked ? opening->available : opening->available / 4 * 3;
+    if (!spill_open(&opening->spill, opening->job, memory > held ? memory - held : 0,
+                    opening->files ? opening->count : TOOL_ANY)) {
+      return false;
+    }
+  }
+  return spill_pass(&opening->spill, opening->input, records, count);
 }
 
 /* ---- Reading ---- */
@@ -327,18 +329,19 @@ static bool read_and_open(sorter_opening *opening, const tool_format *format, to
 {
   const cli_options *const options = opening->job->options;
   const tool_reading reading = {.output = options->index_bits == 0 ? output : NULL,
-                                .fits = fits,
+                                .room = find_room,
+                                .pass = pass,
                                 .context = opening,
                                 .unwanted = &opening->failed};
-  tool_task task = {0};
-  tool_task_begin(&task, open_sorter, opening);
-  if (!opening->files) tool_task_end(&task);
+  rf_task_begin(&opening->task, open_sorter, opening);
+  if (!opening->files) rf_task_end(&opening->task);
   const double begin = tool_seconds();
-  const bool read =
-      tool_read_records(input, options->inputs, options->input_count, format, &reading);
+  bool read = tool_read_records(input, options->inputs, options->input_count, format, &reading);
   times->read = tool_seconds() - begin;
-  tool_task_end(&task);
+  rf_task_end(&opening->task);
   if (read && opening->failed) tool_error_library(&opening->error);
+  /* wide keys take so much that it is known too late */
+  if (read && opening->spills && !input->passing) read = tool_records_pass(input, &reading);
   return read && !opening->failed;
 }
 
@@ -399,8 +402,8 @@ int command_sort(cli_job *job)
   const cli_options *const options = job->options;
   const tool_format format = job->format;
   run_times times = {.begin = tool_seconds()};
-  sorter_opening opening = {.job = job, .available = tool_memory_available()};
   tool_records input = {.first.stream.fd = -1};
+  sorter_opening opening = {.job = job, .available = job_memory_limit(options), .input = &input};
   tool_extent extent;
   double sorted = 0;
   tool_output output;
@@ -416,7 +419,12 @@ int command_sort(cli_job *job)
     if (size != 0) tool_output_reserve(&output, size);
   }
   bool done = read_and_open(&opening, &format, &output, &input, &times) && index_fits(job, &input);
-  done = done && write_sorted(job, &output, &input, &sorted);
+  if (done && opening.spills) {
+    sorted = tool_seconds();
+    done = spill_write(&opening.spill, &output, &input);
+  } else if (done) {
+    done = write_sorted(job, &output, &input, &sorted);
+  }
   if (done) tool_dropped_say(&input.dropped);
   if (done) {
     done = tool_output_commit(&output);
@@ -424,7 +432,8 @@ int command_sort(cli_job *job)
     tool_output_discard(&output);
   }
   times.write = tool_seconds() - sorted;
-  if (done) print_stats(job, input.count, &times);
+  if (done) print_stats(job, input.count, &times, opening.spill.file);
+  if (opening.spills) spill_close(&opening.spill);
   tool_records_free(&input);
   return done ? TOOL_OK : TOOL_TROUBLE;
 }

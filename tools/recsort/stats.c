@@ -15,7 +15,15 @@ typedef struct stage {
 
 enum { stage_count = 6 };
 
-static void print_text(const recsort_stats *stats, uint64_t records, const stage *stages)
+/* Adds what went by way of temporary files to the seconds of the sorter's stages. */
+static void add_file(recsort_stats *stats, const recsort_file_stats *file)
+{
+  stats->encode_seconds = stats->verify_seconds = 0; /* these are in the next one */
+  stats->sort_seconds = file->sort_seconds + file->merge_seconds;
+}
+
+static void print_text(const recsort_stats *stats, uint64_t records, const stage *stages,
+                       const recsort_file_stats *file)
 {
   const uint64_t bytes = records * stats->record_size;
   fprintf(stderr, "records    %" PRIu64 "\n", records);
@@ -29,10 +37,14 @@ static void print_text(const recsort_stats *stats, uint64_t records, const stage
   for (int i = 0; i < stage_count; i++) {
     fprintf(stderr, "%-7s %9.6f s\n", stages[i].name, stages[i].seconds);
   }
+  if (file->runs == 0) return;
+  fprintf(stderr, "runs       %" PRIu64 "\n", file->runs);
+  fprintf(stderr, "spilled    %" PRIu64 "\n", file->bytes_written);
+  fprintf(stderr, "read back  %" PRIu64 "\n", file->bytes_read);
 }
 
 static bool fill_json(cJSON *object, const recsort_stats *stats, uint64_t records,
-                      const stage *stages)
+                      const stage *stages, const recsort_file_stats *file)
 {
   bool filled =
       cJSON_AddNumberToObject(object, "records", (double)records) != NULL &&
@@ -45,7 +57,10 @@ static bool fill_json(cJSON *object, const recsort_stats *stats, uint64_t record
       cJSON_AddStringToObject(object, "choice", stats->choice) != NULL &&
       cJSON_AddNumberToObject(object, "threads", stats->threads) != NULL &&
       (stats->fallback != NULL ? cJSON_AddStringToObject(object, "fallback", stats->fallback)
-                               : cJSON_AddNullToObject(object, "fallback")) != NULL;
+                               : cJSON_AddNullToObject(object, "fallback")) != NULL &&
+      cJSON_AddNumberToObject(object, "runs", (double)file->runs) != NULL &&
+      cJSON_AddNumberToObject(object, "spilled_bytes", (double)file->bytes_written) != NULL &&
+      cJSON_AddNumberToObject(object, "read_back_bytes", (double)file->bytes_read) != NULL;
   cJSON *const seconds = cJSON_AddObjectToObject(object, "seconds");
   for (int i = 0; filled && i < stage_count; i++) {
     filled = cJSON_AddNumberToObject(seconds, stages[i].name, stages[i].seconds) != NULL;
@@ -53,11 +68,12 @@ static bool fill_json(cJSON *object, const recsort_stats *stats, uint64_t record
   return filled;
 }
 
-static void print_json(const recsort_stats *stats, uint64_t records, const stage *stages)
+static void print_json(const recsort_stats *stats, uint64_t records, const stage *stages,
+                       const recsort_file_stats *file)
 {
   cJSON *const object = cJSON_CreateObject();
   char *text = NULL;
-  if (object != NULL && fill_json(object, stats, records, stages)) {
+  if (object != NULL && fill_json(object, stats, records, stages, file)) {
     text = cJSON_PrintUnformatted(object);
   }
   if (text != NULL) {
@@ -69,10 +85,14 @@ static void print_json(const recsort_stats *stats, uint64_t records, const stage
   cJSON_Delete(object);
 }
 
-void print_stats(const cli_job *job, uint64_t records, const run_times *times)
+void print_stats(const cli_job *job, uint64_t records, const run_times *times,
+                 const recsort_file *file)
 {
   recsort_stats stats;
+  recsort_file_stats spilled;
   recsort_sorter_get_stats(job->sorter, &stats, sizeof stats);
+  recsort_file_get_stats(file, &spilled, sizeof spilled);
+  if (file != NULL) add_file(&stats, &spilled);
   const stage stages[stage_count] = {
       {"read", times->read},        {"encode", stats.encode_seconds},
       {"sort", stats.sort_seconds}, {"verify", stats.verify_seconds},
@@ -81,8 +101,8 @@ void print_stats(const cli_job *job, uint64_t records, const run_times *times)
   if (job->options->stats == STATS_NONE) return;
   tool_progress_clear();
   if (job->options->stats == STATS_JSON) {
-    print_json(&stats, records, stages);
+    print_json(&stats, records, stages, &spilled);
   } else {
-    print_text(&stats, records, stages);
+    print_text(&stats, records, stages, &spilled);
   }
 }

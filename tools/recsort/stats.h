@@ -4,6 +4,8 @@
 
 #include "cli_job.h"
 
+#include "recsort/file.h"
+
 /* The times that the tool measures itself. */
 typedef struct run_times {
   double begin; /* tool_seconds() at the start */
@@ -11,7 +13,9 @@ typedef struct run_times {
   double write; /* gathering included */
 } run_times;
 
-/* Writes the figures to standard error if --stats was given. */
-void print_stats(const cli_job *job, uint64_t records, const run_times *times);
+/* Writes the figures to standard error if --stats was given. `file`: what sorted by way of
+ * temporary files, or NULL. */
+void print_stats(const cli_job *job, uint64_t records, const run_times *times,
+                 const recsort_file *file);
 
 #endif

@@ -23,8 +23,6 @@ void tool_say_help(void);
 /* Prints "name: FILE: " and the text of an error number. */
 void tool_error_errno(const char *file, int error);
 void tool_error_memory(size_t size);
-/* What to do with records that memory is too small for. */
-#define TOOL_SORT_PARTS "sort parts of it and merge them: MEMORY in recsort(1) shows how"
 void tool_error_library(const recsort_error *error);
 
 /* Loads a schema. NULL, with a message, on failure. */

@@ -2,7 +2,7 @@
 #include "support/output.h"
 
 #include "support/attributes.h"
-#include "support/memory.h"
+#include "files/available.h"
 #include "support/message.h"
 #include "support/progress.h"
 #include "support/team.h"
@@ -281,7 +281,7 @@ void tool_output_fill_by(tool_output *output, unsigned threads)
  * job. */
 void tool_output_reserve(tool_output *output, uint64_t size)
 {
-  if (output->mappable && size <= tool_memory_available())
+  if (output->mappable && size <= rf_memory_available())
     tool_reservation_begin(&output->reservation, size);
 }
 

@@ -15,6 +15,7 @@
 
 enum {
   read_size = 8 << 20,     /* bytes between updates of the progress line */
+  pass_size = 1 << 20,     /* bytes of records that are passed on at a time, at least one record */
   first_growth = 32 << 10, /* small, so that a pipe with few records does not start the GPU */
   growth_limit = 64 << 20  /* a pipe's buffer doubles up to this size, then grows by it */
 };
@@ -124,18 +125,64 @@ static bool read_rest(tool_reader *reader, unsigned char *to, const atomic_bool 
 /* Less memory can be had than is there, such as by ulimit -v. */
 static bool too_large(const tool_reader *reader)
 {
-  tool_error("%s: not enough memory to sort it; " TOOL_SORT_PARTS, reader->name);
+  tool_error("%s: not enough memory to hold its records; set a limit by --memory", reader->name);
   return false;
 }
 
-/* Makes space for `more` bytes, if they and the memory to sort all records fit. */
+/* Passes on all records that are held. The first bytes of another one, of a pipe, stay. */
+static bool pass_on(tool_records *records, const tool_reading *reading)
+{
+  const size_t size = records->first.format.record_size, count = records->records.size / size;
+  if (!reading->pass(reading->context, records->records.data, count, records->records.capacity))
+    return false;
+  records->passed += count;
+  tool_bytes_drop(&records->records, count * size);
+  return true;
+}
+
+/* Moves what is left to a buffer of `size` bytes. */
+static bool shrink(tool_records *records, size_t size)
+{
+  tool_bytes small = {0};
+  if (!tool_bytes_reserve(&small, size) ||
+      !tool_bytes_append(&small, records->records.data, records->records.size)) {
+    tool_bytes_free(&small);
+    tool_error_memory(size);
+    return false;
+  }
+  tool_bytes_free(&records->records);
+  records->records = small;
+  return true;
+}
+
+bool tool_records_pass(tool_records *records, const tool_reading *reading)
+{
+  if (!pass_on(records, reading)) return false;
+  records->passing = true;
+  tool_bytes_free(&records->records);
+  return true;
+}
+
+/* The bytes that are passed on at a time. */
+static size_t passed_size(const tool_reader *reader)
+{
+  const size_t size = reader->format.record_size;
+  return size < pass_size ? pass_size / size * size : size;
+}
+
+/* Makes space for `more` bytes, if they and the memory to sort all records fit. Otherwise makes it
+ * for what is passed on at a time. */
 static bool make_room(tool_records *records, const tool_reader *reader, uint64_t more,
                       const tool_reading *reading)
 {
   size_t size;
   if (__builtin_add_overflow(records->records.size, more, &size)) return too_large(reader);
-  if (!reading->fits(reading->context, reader->name, more, size / reader->format.record_size)) {
-    return false;
+  const tool_room room =
+      reading->room(reading->context, reader->name, more, size / reader->format.record_size);
+  if (room == TOOL_NO_ROOM) return false;
+  if (room == TOOL_PASS_THEM) {
+    records->passing = true;
+    return pass_on(records, reading) && shrink(records, passed_size(reader));
   }
   /* at least one byte, so that the pointer is not NULL */
   return tool_bytes_reserve(&records->records, size != 0 ? size : 1) || too_large(reader);
@@ -145,19 +192,25 @@ static bool make_room(tool_records *records, const tool_reader *reader, uint64_t
 static bool read_input(tool_records *records, tool_reader *reader, const tool_reading *reading)
 {
   tool_bytes *const bytes = &records->records;
-  if (reader->sized && !make_room(records, reader, reader->left, reading)) return false;
+  if (reader->sized && !records->passing && !make_room(records, reader, reader->left, reading)) {
+    return false;
+  }
   tool_progress_begin("reading", reader->left);
-  if (reader->sized && reader->left > read_size) {
+  if (reader->sized && !records->passing && reader->left > read_size) {
     const size_t size = (size_t)reader->left;
     if (!read_rest(reader, bytes->data + bytes->size, reading->unwanted)) return false;
     bytes->size += size;
   }
   for (;;) {
-    if (!reader->sized && bytes->size == bytes->capacity) {
+    const size_t most = records->passing ? passed_size(reader) : bytes->capacity;
+    if (records->passing && bytes->size == most) {
+      if (!pass_on(records, reading)) return false;
+    } else if (!reader->sized && bytes->size == most) {
       const size_t step = bytes->size < growth_limit ? bytes->size + first_growth : growth_limit;
       if (!make_room(records, reader, step, reading)) return false;
+      continue;
     }
-    const size_t capacity = bytes->capacity - bytes->size;
+    const size_t capacity = most - bytes->size;
     size_t got;
     if (!tool_reader_read(reader, bytes->data + bytes->size,
                           capacity < read_size ? capacity : read_size, &got)) {
@@ -207,9 +260,10 @@ bool tool_read_records(tool_records *records, char *const *paths, size_t path_co
         (i == 0 || end_later(records, reading, reader));
     if (i != 0) tool_reader_close(reader);
     if (!done) return false;
-    records->ends[i] = records->records.size / format->record_size;
+    records->ends[i] = records->passed + records->records.size / format->record_size;
   }
-  records->count = records->records.size / format->record_size;
+  if (records->passing && !tool_records_pass(records, reading)) return false;
+  records->count = (size_t)records->passed + records->records.size / format->record_size;
   return true;
 }
 

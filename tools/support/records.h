@@ -1,4 +1,5 @@
-/* records.h - the records of several files, one after the other, in one buffer. */
+/* records.h - the records of several files, one after the other: in one buffer, or if they do not
+ * fit, passed on piece by piece. */
 #ifndef TOOL_RECORDS_H
 #define TOOL_RECORDS_H
 
@@ -24,8 +25,10 @@ void tool_dropped_say(const tool_dropped *dropped);
 /* All records of the inputs, and the first input, whose header and trailer may be copied. */
 typedef struct tool_records {
   tool_bytes records;
-  size_t count;
-  uint64_t *ends; /* for each input: the number of the record after its last one */
+  bool passing;    /* they do not fit: each time that `records` is full, all are passed on */
+  uint64_t passed; /* records that have been */
+  size_t count;    /* of all inputs */
+  uint64_t *ends;  /* for each input: the number of the record after its last one */
   tool_reader first;
   tool_dropped dropped;
 } tool_records;
@@ -40,12 +43,22 @@ typedef struct tool_extent {
 bool tool_measure(char *const *paths, size_t path_count, const tool_format *format,
                   tool_extent *extent);
 
+/* Whether records can be held. */
+typedef enum tool_room {
+  TOOL_ROOM,
+  TOOL_NO_ROOM,  /* that is an error, which has been reported */
+  TOOL_PASS_THEM /* no, but they can be passed on */
+} tool_room;
+
 /* How the inputs are read. */
 typedef struct tool_reading {
   tool_output *output; /* gets header and trailer of the first input; NULL: nothing does */
-  /* True if there is memory for `more` bytes of records, and to sort the resulting `count` records;
-   * otherwise reports an error. Called before they are read. */
-  bool (*fits)(void *context, const char *name, uint64_t more, uint64_t count);
+  /* Whether there is memory for `more` bytes of records, and to sort the resulting `count` records.
+   * Called before they are read. */
+  tool_room (*room)(void *context, const char *name, uint64_t more, uint64_t count);
+  /* Takes the next records. `held`: bytes that the buffer takes meanwhile. False after a message.
+   */
+  bool (*pass)(void *context, const void *records, size_t count, uint64_t held);
   void *context;
   const atomic_bool *unwanted; /* another thread sets it to end the reading */
 } tool_reading;
@@ -53,6 +66,8 @@ typedef struct tool_reading {
 /* Reads `path_count` inputs; none: standard input. Call tool_records_free in any case. */
 bool tool_read_records(tool_records *records, char *const *paths, size_t path_count,
                        const tool_format *format, const tool_reading *reading);
+/* Passes on what is held, unless that has happened, and frees the memory. */
+bool tool_records_pass(tool_records *records, const tool_reading *reading);
 void tool_records_free(tool_records *records);
 
 #endif

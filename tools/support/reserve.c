@@ -30,12 +30,12 @@ static void run(void *context)
 void tool_reservation_begin(tool_reservation *reservation, uint64_t size)
 {
   reservation->wanted = size;
-  tool_task_begin(&reservation->task, run, reservation);
+  rf_task_begin(&reservation->task, run, reservation);
 }
 
 int tool_reservation_complete(tool_reservation *reservation, uint64_t size)
 {
-  tool_task_end(&reservation->task);
+  rf_task_end(&reservation->task);
   reservation->wanted = size;
   return reserve(reservation);
 }
@@ -43,5 +43,5 @@ int tool_reservation_complete(tool_reservation *reservation, uint64_t size)
 void tool_reservation_stop(tool_reservation *reservation)
 {
   reservation->stopped = true;
-  tool_task_end(&reservation->task);
+  rf_task_end(&reservation->task);
 }

@@ -2,7 +2,7 @@
 #ifndef TOOL_RESERVE_H
 #define TOOL_RESERVE_H
 
-#include "support/task.h"
+#include "files/task.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -14,7 +14,7 @@ typedef struct tool_reservation {
   uint64_t wanted;   /* bytes from the file's start */
   uint64_t reserved; /* bytes reserved; valid once the task has ended */
   atomic_bool stopped;
-  tool_task task;
+  rf_task task;
 } tool_reservation;
 
 /* Starts to reserve the first `size` bytes. tool_reservation_complete reports failures. The struct

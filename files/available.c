@@ -1,10 +1,11 @@
-/* memory.c - reads /proc/meminfo, the limits of control groups and those of the process. */
-#include "support/memory.h"
+/* available.c - reads /proc/meminfo, the limits of control groups and those of the process. */
+#include "available.h"
 
 #include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -153,12 +154,18 @@ static uint64_t of_process(const char *root)
   return known ? least(of_limit(RLIMIT_AS, all), of_limit(RLIMIT_DATA, data)) : UINT64_MAX;
 }
 
-uint64_t tool_memory_available_in(const char *root)
+uint64_t rf_memory_available_in(const char *root)
 {
   return least(least(of_machine(root), of_control_groups(root)), of_process(root));
 }
 
-uint64_t tool_memory_available(void)
+const char *rf_usual_folder(void)
 {
-  return tool_memory_available_in("");
+  const char *const named = getenv("TMPDIR");
+  return named != NULL && *named != '\0' ? named : "/var/tmp";
+}
+
+uint64_t rf_memory_available(void)
+{
+  return rf_memory_available_in("");
 }

@@ -1,15 +1,17 @@
-/* memory.h - how much memory is available. The tools check this before they allocate, as Linux
+/* available.h - how much memory is available. Programs ask before they allocate, as Linux
  * grants more than it has and kills the process later. */
-#ifndef TOOL_MEMORY_H
-#define TOOL_MEMORY_H
+#ifndef FILES_AVAILABLE_H
+#define FILES_AVAILABLE_H
 
 #include <stdint.h>
 
 /* The bytes that this process can allocate: the least of the kernel's estimate, swap included; what
  * the limit of each control group of the process leaves (versions 1 and 2); and what its own limits
  * leave (ulimit -v and -d). UINT64_MAX if none of these is known. */
-uint64_t tool_memory_available(void);
+uint64_t rf_memory_available(void);
+/* The folder for temporary files, if none is named: TMPDIR, or /var/tmp. */
+const char *rf_usual_folder(void);
 /* The same from the files under `root`/proc and `root`/sys/fs/cgroup, for tests. */
-uint64_t tool_memory_available_in(const char *root);
+uint64_t rf_memory_available_in(const char *root);
 
 #endif

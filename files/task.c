@@ -1,24 +1,29 @@
 /* task.c - runs a function in a thread, or at once. */
-#include "support/task.h"
+#include "task.h"
 
+#include <signal.h>
 #include <stddef.h>
 
 static void *run_task(void *argument)
 {
-  const tool_task *const task = argument;
+  const rf_task *const task = argument;
   task->run(task->context);
   return NULL;
 }
 
-void tool_task_begin(tool_task *task, void (*run)(void *context), void *context)
+void rf_task_begin(rf_task *task, void (*run)(void *context), void *context)
 {
+  sigset_t all, old;
   task->run = run;
   task->context = context;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &old); /* which the thread inherits */
   task->running = pthread_create(&task->thread, NULL, run_task, task) == 0;
+  pthread_sigmask(SIG_SETMASK, &old, NULL);
   if (!task->running) run(context);
 }
 
-void tool_task_end(tool_task *task)
+void rf_task_end(rf_task *task)
 {
   if (task->running) pthread_join(task->thread, NULL);
   task->running = false;

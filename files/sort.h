@@ -1,0 +1,94 @@
+/* sort.h - a sort of any number of records, and what its two phases share.
+ *
+ *   file.c    the calls
+ *   load.c    the first phase: records are loaded, sorted, and written as runs
+ *   merge.c   the second phase: runs are merged
+ *   store.c   temporary files
+ */
+#ifndef FILES_SORT_H
+#define FILES_SORT_H
+
+#include "store.h"
+
+typedef struct rf_merge rf_merge;
+
+/* A sorted run, in the order in which runs of equal records come. */
+typedef struct rf_source {
+  recsort_file_read read; /* a run of the caller; NULL: a run in the store */
+  void *context;
+  size_t number; /* of the caller's run */
+  rf_extent extent;
+} rf_source;
+
+/* Records in memory. There are two loads: one is filled while the other one is sorted and written.
+ * The first load may be larger, as all records may fit in it. */
+typedef struct rf_load {
+  unsigned char *memory;
+  size_t size;     /* bytes of it */
+  size_t half;     /* records of a load: the first one begins at `memory`, the second one behind */
+  size_t most;     /* records that the load that is filled can have */
+  bool keeps_head; /* the wanted records stay in memory, so that there are no runs */
+  unsigned char *records;
+  size_t count;
+  uint64_t before; /* records that were appended before these */
+  rf_task task;    /* sorts and writes the other load: */
+  unsigned char *other;
+  size_t other_count;
+  uint64_t other_before;
+  recsort_status status; /* of the task */
+  recsort_error error;
+} rf_load;
+
+struct recsort_file {
+  recsort_sorter *sorter;
+  size_t record_size;
+  size_t key_size;
+  uint64_t memory;
+  uint64_t head; /* UINT64_MAX: all */
+  void (*progress)(void *context, recsort_file_phase phase, uint64_t done);
+  void *context;
+  rf_store store;
+  rf_writer writer;
+  rf_load load;
+  rf_source *sources;
+  size_t source_count, source_room;
+  size_t caller_runs;
+  rf_merge *merge;
+  bool finished;
+  uint64_t given; /* records of the result */
+  recsort_file_stats stats;
+  recsort_status failed;
+  recsort_error error;
+};
+
+/* ---- load.c ---- */
+
+/* Appends a run. */
+recsort_status rf_add_source(recsort_file *file, const rf_source *source, recsort_error *error);
+
+/* Divides the memory. Errors: OUT_OF_MEMORY, with the least that is enough. */
+recsort_status rf_load_open(recsort_file *file, recsort_error *error);
+recsort_status rf_load_append(recsort_file *file, const unsigned char *records, size_t count,
+                              recsort_error *error);
+/* Writes what is loaded as a run, if there is anything, and waits for it. */
+recsort_status rf_load_flush(recsort_file *file, recsort_error *error);
+/* Sorts what is loaded; all of it is in memory. */
+recsort_status rf_load_sort(recsort_file *file, recsort_error *error);
+/* The next of these records. */
+void rf_load_next(recsort_file *file, const void **records, size_t *count);
+void rf_load_close(recsort_file *file);
+
+/* ---- merge.c ---- */
+
+/* The least memory that merges two runs. */
+recsort_status rf_merge_least(recsort_file *file, uint64_t *memory, recsort_error *error);
+/* The most runs that one merge takes; at least 2. */
+size_t rf_merge_most(recsort_file *file);
+/* Merges sources [first, first + count) up to `head` records. */
+recsort_status rf_merge_open(recsort_file *file, size_t first, size_t count, uint64_t head,
+                             recsort_error *error);
+recsort_status rf_merge_next(recsort_file *file, const void **records, size_t *count,
+                             recsort_error *error);
+void rf_merge_close(recsort_file *file);
+
+#endif

@@ -1,0 +1,82 @@
+/* store.h - temporary files, and the runs in them.
+ *
+ * There is a file in each folder. It has no name, or loses it at once, so that nothing is left
+ * whatever ends the process. Runs are written behind each other, and alternate between the files;
+ * each begins at a multiple of RF_SECTOR. The files bypass the page cache (O_DIRECT) where the file
+ * system allows it: then other programs keep their memory, and this one uses no more than it says.
+ * Otherwise pages are written and dropped as soon as possible.
+ */
+#ifndef FILES_STORE_H
+#define FILES_STORE_H
+
+#include "base.h"
+#include "task.h"
+
+#include <stdatomic.h>
+
+enum { RF_SECTOR = 4096 };
+
+typedef struct rf_file {
+  char *folder;
+  int fd;       /* -1: not made yet */
+  uint64_t end; /* bytes */
+  bool direct;  /* settled by the first write */
+} rf_file;
+
+typedef struct rf_store {
+  rf_file files[RECSORT_FILE_MOST_FOLDERS];
+  size_t file_count;
+  size_t next; /* the file of the next run */
+  atomic_uint_least64_t written;
+  atomic_uint_least64_t read;
+} rf_store;
+
+/* Bytes of a run. */
+typedef struct rf_extent {
+  size_t file;
+  uint64_t begin;
+  uint64_t size;
+} rf_extent;
+
+/* Copies the names. No file is made before the first run. */
+recsort_status rf_store_open(rf_store *store, const char *const *folders, size_t count,
+                             recsort_error *error);
+void rf_store_close(rf_store *store);
+
+/* Reads bytes [offset, offset + size) of a run. `memory` begins at a multiple of RF_SECTOR and has
+ * room for `size` bytes and 2 * RF_SECTOR; *at is where the bytes are in it. Any thread. */
+recsort_status rf_store_read(rf_store *store, const rf_extent *run, uint64_t offset, size_t size,
+                             void *memory, void **at, recsort_error *error);
+/* Gives the disk the space of a run's first `size` bytes back, if the file system can. */
+void rf_store_drop(rf_store *store, const rf_extent *run, uint64_t size);
+
+/* Writes a run, from one of two buffers while the other one is filled. */
+typedef struct rf_writer {
+  rf_store *store;
+  rf_extent run;
+  size_t piece;             /* bytes that are filled at a time, at most */
+  unsigned char *memory;    /* both buffers */
+  unsigned char *buffer[2]; /* of a piece and a sector */
+  unsigned filling;
+  size_t held; /* bytes in it that are no whole sector yet, less than RF_SECTOR */
+  rf_task task;
+  size_t writing; /* bytes that the task writes */
+  int failure;
+} rf_writer;
+
+/* The memory of a writer. */
+uint64_t rf_writer_size(size_t piece);
+recsort_status rf_writer_open(rf_writer *writer, rf_store *store, size_t piece,
+                              recsort_error *error);
+void rf_writer_close(rf_writer *writer);
+
+/* Begins a run behind all others. */
+recsort_status rf_writer_begin(rf_writer *writer, recsort_error *error);
+/* Where the next bytes go: there is room for a piece. */
+void *rf_writer_room(const rf_writer *writer);
+/* Writes so many of them, at most a piece. */
+recsort_status rf_writer_put(rf_writer *writer, size_t size, recsort_error *error);
+/* Ends the run: *run says where it is. */
+recsort_status rf_writer_end(rf_writer *writer, rf_extent *run, recsort_error *error);
+
+#endif

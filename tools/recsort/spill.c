@@ -1,0 +1,345 @@
+/* spill.c - see spill.h. librecsort_file sorts; this file asks it for what the options want.
+ *
+ * --index sorts records that end with their numbers, and writes only these. --unique compares each
+ * key of the result with the one before it.
+ */
+#include "spill.h"
+
+#include "support/around.h"
+#include "support/message.h"
+#include "support/progress.h"
+
+#include "files/available.h"
+
+#include <endian.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+
+enum {
+  ROWS_SIZE = 256 << 10, /* bytes of records with numbers, at least one */
+  KEYS = 1024            /* encoded at a time */
+};
+
+static bool fail(const recsort_error *error)
+{
+  tool_error_library(error);
+  return false;
+}
+
+static const char *inputs_name(const cli_options *options)
+{
+  return options->input_count > 1
+             ? "the inputs"
+             : tool_input_name(options->input_count ? options->inputs[0] : NULL);
+}
+
+void spill_report(const cli_job *job, const tool_records *input, const recsort_error *error)
+{
+  const cli_options *const options = job->options;
+  const uint64_t number = error_record(error);
+  size_t i = 0;
+  while (i + 1 < options->input_count && number >= input->ends[i])
+    i++;
+  const char *const path = options->input_count > 0 ? options->inputs[i] : NULL;
+  const bool of_all = error->status != RECSORT_INVALID_RECORD;
+  job_error(of_all ? inputs_name(options) : tool_input_name(path),
+            number - (i > 0 ? input->ends[i - 1] : 0), error);
+}
+
+/* ---- Folders ---- */
+
+char *spill_folder(const cli_options *options)
+{
+  struct stat status;
+  const char *const output = options->output;
+  if (output == NULL || tool_is_standard(output) ||
+      (stat(output, &status) == 0 && !S_ISREG(status.st_mode))) {
+    return strdup(rf_usual_folder());
+  }
+  char *const path = realpath(output, NULL); /* a link may lead to another folder */
+  char *const name = path != NULL ? path : strdup(output);
+  char *const folder = name != NULL ? strdup(dirname(name)) : NULL;
+  free(name);
+  return folder;
+}
+
+/* Refuses at once what the folders have no space for, and what a folder in memory cannot hold. */
+static bool has_space(const char *const *folders, size_t count, uint64_t size, uint64_t memory)
+{
+  uint64_t space = 0;
+  for (size_t i = 0; i < count; i++) {
+    struct statvfs disk;
+    struct statfs kind;
+    if (statvfs(folders[i], &disk) != 0 || statfs(folders[i], &kind) != 0) return true;
+    uint64_t available = (uint64_t)disk.f_bavail * disk.f_frsize;
+    if (kind.f_type == TMPFS_MAGIC) {
+      const uint64_t left = rf_memory_available();
+      const uint64_t more = left > memory ? left - memory : 0;
+      if (available > more) available = more;
+    }
+    space = available < UINT64_MAX - space ? space + available : UINT64_MAX;
+  }
+  if (size <= space) return true;
+  tool_error("%s: not enough space to sort by way of temporary files: %" PRIu64
+             " MiB are needed, %" PRIu64 " MiB are available; name another folder: -T DIR",
+             folders[0], size >> 20, space >> 20);
+  return false;
+}
+
+/* ---- Begin ---- */
+
+static bool is_numbered(const spilled_sort *spill)
+{
+  return spill->own.options->index_bits != 0;
+}
+
+static size_t record_size(const spilled_sort *spill)
+{
+  return recsort_schema_describe(spill->own.schema)->size;
+}
+
+/* The schema of a record with its number behind it. */
+static bool add_number(spilled_sort *spill, const cli_job *job)
+{
+  recsort_schema_desc desc = *recsort_schema_describe(job->schema);
+  recsort_error error;
+  desc.struct_size = sizeof desc;
+  desc.size += sizeof(uint64_t);
+  desc.layout = RECSORT_LAYOUT_EXPLICIT;
+  if (recsort_schema_create(&desc, NULL, &spill->numbered, &error) != RECSORT_OK)
+    return fail(&error);
+  spill->own.schema = spill->numbered;
+  spill->own.sorter = NULL;
+  spill->rows = malloc(desc.size > ROWS_SIZE ? desc.size : ROWS_SIZE);
+  if (spill->rows == NULL) tool_error_memory(ROWS_SIZE);
+  return spill->rows != NULL && job_open_sorter(&spill->own);
+}
+
+static bool watch_keys(spilled_sort *spill)
+{
+  spill->keys = spill->own;
+  spill->keys.sorter = NULL;
+  if (!job_open_sorter(&spill->keys) || !unique_watch_begin(&spill->watch, &spill->keys))
+    return false;
+  spill->key_size = recsort_key_size(spill->keys.sorter);
+  spill->seen = calloc(KEYS + 1, spill->key_size);
+  if (spill->seen == NULL) tool_error_memory((KEYS + 1) * spill->key_size);
+  return spill->seen != NULL;
+}
+
+static void show(void *context, recsort_file_phase phase, uint64_t done)
+{
+  recsort_file_phase *const shown = context;
+  static const char *const names[] = {"reading", "merging groups", "writing"};
+  if (phase == RECSORT_FILE_RUNS) return; /* the reading is shown */
+  if (*shown != phase) tool_progress_begin(names[phase], 0);
+  *shown = phase;
+  tool_progress_update(done);
+}
+
+bool spill_open(spilled_sort *spill, const cli_job *job, uint64_t memory, uint64_t count)
+{
+  static recsort_file_phase shown;
+  const cli_options *const options = job->options;
+  recsort_file_options wanted = RECSORT_FILE_OPTIONS_INIT;
+  recsort_error error;
+  *spill = (spilled_sort){.own = *job};
+  if (options->unique && tool_format_has_numbers(&job->format) && options->index_bits == 0) {
+    tool_error("--unique: the header says how many records follow, and if they do not fit in "
+               "memory that is "
+               "not known before they are written; give more memory");
+    return false;
+  }
+  if (is_numbered(spill) && !add_number(spill, job)) return false;
+  if (options->unique && !watch_keys(spill)) return false;
+  char *const usual = options->folder_count == 0 ? spill_folder(options) : NULL;
+  const char *const folder = usual;
+  if (usual == NULL && options->folder_count == 0) {
+    tool_error_memory(0);
+    return false;
+  }
+  wanted.folders = usual != NULL ? &folder : options->folders;
+  wanted.folder_count = usual != NULL ? 1 : options->folder_count;
+  wanted.memory = memory > 1 ? memory : 1;
+  wanted.head = options->unique || !options->has_head ? 0 : options->head;
+  wanted.progress = show;
+  wanted.context = &shown;
+  const uint64_t kept = wanted.head != 0 && wanted.head < count ? wanted.head : count;
+  const bool known = count != TOOL_ANY && kept * record_size(spill) > memory / 4;
+  const uint64_t size = known ? count * record_size(spill) : 0;
+  const bool opened =
+      (!known || has_space(wanted.folders, wanted.folder_count, size, memory)) &&
+      (recsort_file_open(spill->own.sorter, &wanted, &spill->file, &error) == RECSORT_OK ||
+       fail(&error));
+  free(usual);
+  return opened;
+}
+
+void spill_close(spilled_sort *spill)
+{
+  recsort_file_close(spill->file);
+  unique_watch_end(&spill->watch);
+  free(spill->seen);
+  free(spill->rows);
+  recsort_sorter_destroy(spill->keys.sorter);
+  if (spill->numbered != NULL) recsort_sorter_destroy(spill->own.sorter);
+  recsort_schema_destroy(spill->numbered);
+}
+
+/* ---- Input ---- */
+
+static bool append(spilled_sort *spill, const tool_records *input, const void *records,
+                   size_t count)
+{
+  recsort_error error;
+  if (recsort_file_append(spill->file, records, count, &error) == RECSORT_OK) return true;
+  spill_report(&spill->own, input, &error);
+  return false;
+}
+
+bool spill_pass(spilled_sort *spill, const tool_records *input, const void *records, size_t count)
+{
+  if (!is_numbered(spill)) return append(spill, input, records, count);
+  const size_t size = record_size(spill), plain = size - sizeof(uint64_t);
+  const size_t most = ROWS_SIZE > size ? ROWS_SIZE / size : 1;
+  const unsigned char *from = records;
+  for (size_t part; count > 0; count -= part) {
+    part = count < most ? count : most;
+    for (size_t i = 0; i < part; i++, from += plain, spill->passed++) {
+      memcpy(spill->rows + i * size, from, plain);
+      memcpy(spill->rows + i * size + plain, &spill->passed, sizeof spill->passed);
+    }
+    if (!append(spill, input, spill->rows, part)) return false;
+  }
+  return true;
+}
+
+/* ---- Output ---- */
+
+typedef struct result {
+  spilled_sort *spill;
+  tool_output *output;
+  tool_records *input;
+  uint64_t wanted;             /* records */
+  const unsigned char *header; /* the next repeated header, */
+  size_t block;                /* its number, */
+  uint64_t block_left;         /* and the records behind the one before it */
+} result;
+
+/* Writes the numbers of records. */
+static bool write_numbers(result *r, const unsigned char *records, size_t count)
+{
+  const size_t size = record_size(r->spill), bytes = r->spill->own.options->index_bits / 8;
+  unsigned char *const rows = r->spill->rows;
+  for (size_t done = 0, part; done < count; done += part) {
+    part =
+        count - done < ROWS_SIZE / sizeof(uint64_t) ? count - done : ROWS_SIZE / sizeof(uint64_t);
+    for (size_t i = 0; i < part; i++) {
+      uint64_t number;
+      memcpy(&number, records + (done + i + 1) * size - sizeof number, sizeof number);
+      number = htole64(number);
+      memcpy(rows + i * bytes, &number, bytes); /* little-endian: the low bytes come first */
+    }
+    if (!tool_output_write(r->output, rows, part * bytes)) return false;
+  }
+  return true;
+}
+
+/* Writes records and the headers that are repeated between them. */
+static bool write_blocks(result *r, const unsigned char *records, size_t count)
+{
+  const tool_reader *const from = &r->input->first;
+  const tool_block *const blocks = (const tool_block *)(const void *)from->blocks.data;
+  const size_t all = from->blocks.size / sizeof *blocks, size = record_size(r->spill);
+  for (;;) {
+    while (r->block_left == 0 && r->block < all) {
+      const tool_block *const block = &blocks[r->block++];
+      if (!tool_output_write(r->output, r->header, block->header_size)) return false;
+      r->header += block->header_size;
+      r->block_left = block->records;
+    }
+    if (count == 0) return true;
+    const size_t part = r->block_left < count ? (size_t)r->block_left : count;
+    if (!tool_output_write(r->output, records, part * size)) return false;
+    records += part * size;
+    count -= part;
+    r->block_left -= part;
+  }
+}
+
+/* Writes records that are all wanted, as far as --head says. */
+static bool write_wanted(result *r, const unsigned char *records, size_t count)
+{
+  if (r->wanted - r->spill->given < count) count = (size_t)(r->wanted - r->spill->given);
+  r->spill->given += count;
+  if (count == 0) return true;
+  if (is_numbered(r->spill)) return write_numbers(r, records, count);
+  if (r->input->first.format.file.repeat) return write_blocks(r, records, count);
+  return tool_output_write(r->output, records, count * record_size(r->spill));
+}
+
+/* Writes the first of each run of equal keys. */
+static bool write_unique(result *r, const unsigned char *records, size_t count)
+{
+  spilled_sort *const spill = r->spill;
+  const size_t size = record_size(spill);
+  recsort_error error;
+  for (size_t done = 0, part; done < count && spill->given < r->wanted; done += part) {
+    const unsigned char *const at = records + done * size;
+    size_t first = 0; /* of those that are kept and not written yet */
+    part = count - done < KEYS ? count - done : KEYS;
+    if (recsort_encode(spill->keys.sorter, at, part, spill->seen + spill->key_size, &error) !=
+        RECSORT_OK)
+      return fail(&error);
+    for (size_t i = 0; i < part; i++) {
+      const unsigned char *const key = spill->seen + i * spill->key_size;
+      const bool any = spill->given > 0 || done > 0 || i > 0;
+      if (!any || recsort_key_compare(spill->keys.sorter, key, key + spill->key_size) != 0) {
+        unique_watch_keep(&spill->watch, at + i * size);
+        continue;
+      }
+      unique_watch_drop(&spill->watch, at + i * size);
+      if (!write_wanted(r, at + first * size, i - first)) return false;
+      first = i + 1;
+    }
+    if (!write_wanted(r, at + first * size, part - first)) return false;
+    memcpy(spill->seen, spill->seen + part * spill->key_size, spill->key_size);
+  }
+  return true;
+}
+
+bool spill_write(spilled_sort *spill, tool_output *output, tool_records *input)
+{
+  const cli_options *const options = spill->own.options;
+  const bool around = options->index_bits == 0, blocks = around && input->first.format.file.repeat;
+  const uint64_t wanted = input->count < options->head ? input->count : options->head;
+  result r = {.spill = spill,
+              .output = output,
+              .input = input,
+              .wanted = wanted,
+              .header = input->first.header.data};
+  recsort_error error;
+  const void *records;
+  size_t count = 1;
+  if (recsort_file_finish(spill->file, &error) != RECSORT_OK) {
+    spill_report(&spill->own, input, &error);
+    return false;
+  }
+  if (around && !blocks &&
+      !tool_around_begin(&input->first, output, options->unique ? TOOL_ANY : wanted)) {
+    return false;
+  }
+  while (count > 0 && spill->given < wanted) {
+    if (recsort_file_next(spill->file, &records, &count, &error) != RECSORT_OK) return fail(&error);
+    if (!(options->unique ? write_unique : write_wanted)(&r, records, count)) return false;
+  }
+  if (blocks) return write_blocks(&r, NULL, 0); /* headers without records */
+  return around ? tool_around_end(&input->first, output, spill->given)
+                : tool_reader_end(&input->first);
+}

@@ -1,0 +1,40 @@
+/* spill.h - sorts records that do not fit in memory, by way of temporary files. */
+#ifndef RECSORT_SPILL_H
+#define RECSORT_SPILL_H
+
+#include "cli_job.h"
+#include "unique_watch.h"
+
+#include "support/output.h"
+#include "support/records.h"
+
+#include "recsort/file.h"
+
+typedef struct spilled_sort {
+  cli_job own;  /* of the sorter that sorts: with --index, of records and their numbers */
+  cli_job keys; /* of one for keys, with --unique */
+  recsort_schema *numbered; /* with --index: record and number; owned */
+  recsort_file *file;       /* NULL: all fits */
+  unsigned char *rows;      /* with --index: a few records and their numbers */
+  uint64_t passed;          /* records */
+  uint64_t given;           /* to the output */
+  unique_watch watch;
+  unsigned char *seen; /* with --unique: keys; the first one is that of the last record given */
+  size_t key_size;
+} spilled_sort;
+
+/* Begins. `memory` is what it may take. `count`: the records that will come, if known; otherwise
+ * TOOL_ANY. The sorter of `job` is open. False after a message; call spill_close in any case. */
+bool spill_open(spilled_sort *spill, const cli_job *job, uint64_t memory, uint64_t count);
+/* Takes the next records. */
+bool spill_pass(spilled_sort *spill, const tool_records *input, const void *records, size_t count);
+/* Writes the result, with what is around it. */
+bool spill_write(spilled_sort *spill, tool_output *output, tool_records *input);
+void spill_close(spilled_sort *spill);
+
+/* Where temporary files go, if no option says it. Free it. NULL: there is no memory. */
+char *spill_folder(const cli_options *options);
+/* Reports the error of a record of the inputs. */
+void spill_report(const cli_job *job, const tool_records *input, const recsort_error *error);
+
+#endif
