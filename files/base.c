@@ -35,11 +35,6 @@ void rf_unmap(void *memory, size_t size)
   if (memory != NULL) munmap(memory, size != 0 ? size : 1);
 }
 
-void rf_clear(void *memory, size_t size)
-{
-  madvise(memory, size, MADV_DONTNEED);
-}
-
 double rf_seconds(void)
 {
   struct timespec now;

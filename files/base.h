@@ -16,9 +16,6 @@ recsort_status rf_fail_memory(recsort_error *error, uint64_t size);
 /* Whole pages of memory, which take none before they are used; NULL: there is none. */
 void *rf_map(size_t size);
 void rf_unmap(void *memory, size_t size);
-/* Gives the memory of pages back, whose contents become 0. */
-void rf_clear(void *memory, size_t size);
-
 double rf_seconds(void);
 
 #endif

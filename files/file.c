@@ -46,6 +46,8 @@ static recsort_status check_options(const recsort_file_options *options, recsort
     return rf_fail(error, RECSORT_INVALID_ARGUMENT, "there can be 0 to %d folders",
                    RECSORT_FILE_MOST_FOLDERS);
   }
+  if (options->most_runs == 1)
+    return rf_fail(error, RECSORT_INVALID_ARGUMENT, "most_runs is 0, or at least 2");
   return RECSORT_OK;
 }
 
@@ -67,6 +69,7 @@ recsort_status recsort_file_open(recsort_sorter *sorter, const recsort_file_opti
   if (options == NULL) options = &usual;
   recsort_status status = check_options(options, error);
   if (status) return status;
+  uint64_t least;
   recsort_stats stats;
   recsort_sorter_get_stats(sorter, &stats, sizeof stats);
   recsort_file *const file = calloc(1, sizeof *file);
@@ -76,11 +79,15 @@ recsort_status recsort_file_open(recsort_sorter *sorter, const recsort_file_opti
   file->key_size = recsort_key_size(sorter);
   file->memory = options->memory != 0 ? options->memory : rf_memory_available() / 4 * 3;
   file->head = options->head != 0 ? options->head : UINT64_MAX;
+  file->most_runs = options->most_runs;
   file->progress = options->progress;
   file->context = options->context;
   status = recsort_sorter_reserve(sorter, NULL, error);
   if (status == RECSORT_OK) status = open_store(file, options, error);
-  if (status == RECSORT_OK) status = rf_load_open(file, error);
+  rf_load_plan(file);
+  if (status == RECSORT_OK) status = rf_merge_least(file, &least, error);
+  if (status == RECSORT_OK && least > file->memory) status = rf_fail_least(file, least, error);
+  file->stats.memory = file->memory;
   if (status) {
     recsort_file_close(file);
     return status;
@@ -178,6 +185,18 @@ static recsort_status merge_groups(recsort_file *file, size_t most, recsort_erro
   return RECSORT_OK;
 }
 
+/* Merges groups, which are written as runs, until one merge takes all. */
+static recsort_status merge_to_runs(recsort_file *file, recsort_error *error)
+{
+  uint64_t least;
+  recsort_status status = rf_writer_open(&file->writer, &file->store, file->writer.piece, error);
+  if (status == RECSORT_OK) status = rf_merge_least(file, &least, error);
+  if (status == RECSORT_OK && least > file->memory) status = rf_fail_least(file, least, error);
+  if (status == RECSORT_OK) status = merge_groups(file, rf_merge_most(file), error);
+  rf_writer_close(&file->writer);
+  return status;
+}
+
 static recsort_status finish(recsort_file *file, recsort_error *error)
 {
   const bool in_memory = file->load.before == 0 || file->load.keeps_head;
@@ -185,11 +204,12 @@ static recsort_status finish(recsort_file *file, recsort_error *error)
   recsort_status status = rf_load_flush(file, error);
   if (status) return status;
   rf_load_close(file);
+  rf_writer_close(&file->writer);
   status = recsort_sorter_reserve(file->sorter, NULL, error);
-  if (status == RECSORT_OK) status = merge_groups(file, rf_merge_most(file), error);
-  if (status) return status;
-  rf_clear(file->writer.memory, (size_t)rf_writer_size(file->writer.piece));
-  return rf_merge_open(file, 0, file->source_count, file->head, error);
+  if (status == RECSORT_OK && file->source_count > rf_merge_most(file)) {
+    status = merge_to_runs(file, error);
+  }
+  return status ? status : rf_merge_open(file, 0, file->source_count, file->head, error);
 }
 
 recsort_status recsort_file_finish(recsort_file *file, recsort_error *error)

@@ -13,6 +13,13 @@ static size_t least_size(size_t a, size_t b)
 
 /* ---- Memory ---- */
 
+recsort_status rf_fail_least(const recsort_file *file, uint64_t least, recsort_error *error)
+{
+  return rf_fail(error, RECSORT_OUT_OF_MEMORY,
+                 "not enough memory: records of %zu bytes need at least %" PRIu64 " KiB",
+                 file->record_size, (least + 1023) >> 10);
+}
+
 static recsort_job job_of(const recsort_file *file, const void *records, size_t count)
 {
   recsort_job job = RECSORT_JOB_INIT;
@@ -62,26 +69,23 @@ static size_t piece_size(const recsort_file *file)
   return (size_t)(records != 0 ? records * file->record_size : file->record_size);
 }
 
-static recsort_status refuse(recsort_file *file, recsort_error *error)
+void rf_load_plan(recsort_file *file)
 {
-  uint64_t load, merge;
-  recsort_status status = size_of(file, 2, 1, &load, error);
-  if (status == RECSORT_OK) status = rf_merge_least(file, &merge, error);
-  if (status) return status;
-  return rf_fail(error, RECSORT_OUT_OF_MEMORY,
-                 "not enough memory: records of %zu bytes need at least %" PRIu64 " KiB",
-                 file->record_size, ((load > merge ? load : merge) + 1023) >> 10);
+  file->writer.piece = piece_size(file);
 }
 
-recsort_status rf_load_open(recsort_file *file, recsort_error *error)
+/* Divides the memory, when the first records come. */
+static recsort_status take_memory(recsort_file *file, recsort_error *error)
 {
   rf_load *const load = &file->load;
-  uint64_t least;
-  file->writer.piece = piece_size(file);
-  const recsort_status status = rf_merge_least(file, &least, error);
+  uint64_t two, merge;
+  recsort_status status = size_of(file, 2, 1, &two, error);
+  if (status == RECSORT_OK) status = rf_merge_least(file, &merge, error);
   if (status) return status;
+  merge += rf_writer_size(file->writer.piece); /* of groups */
+  const uint64_t least = two > merge ? two : merge;
+  if (least > file->memory) return rf_fail_least(file, least, error);
   const size_t first = most_records(file, 1), half = most_records(file, 2);
-  if (least > file->memory || first < 2) return refuse(file, error);
   load->half = half >= 2 ? half : 0; /* 0: there is one load */
   load->keeps_head = half >= 2 && file->head <= half / 2;
   load->most = load->keeps_head ? half : first;
@@ -89,7 +93,6 @@ recsort_status rf_load_open(recsort_file *file, recsort_error *error)
   load->size = records * file->record_size;
   load->memory = load->records = rf_map(load->size);
   if (load->memory == NULL) return rf_fail_memory(error, load->size);
-  file->stats.memory = file->memory;
   return rf_writer_open(&file->writer, &file->store, file->writer.piece, error);
 }
 
@@ -240,9 +243,10 @@ recsort_status rf_load_append(recsort_file *file, const unsigned char *records, 
                               recsort_error *error)
 {
   rf_load *const load = &file->load;
-  while (count > 0) {
+  recsort_status status = load->memory != NULL ? RECSORT_OK : take_memory(file, error);
+  while (count > 0 && status == RECSORT_OK) {
     if (load->count == load->most) {
-      const recsort_status status = unload(file, error);
+      status = unload(file, error);
       if (status) return status;
     }
     const size_t part = least_size(count, load->most - load->count);
@@ -251,7 +255,7 @@ recsort_status rf_load_append(recsort_file *file, const unsigned char *records, 
     records += part * file->record_size;
     count -= part;
   }
-  return RECSORT_OK;
+  return status;
 }
 
 recsort_status rf_load_flush(recsort_file *file, recsort_error *error)

@@ -30,7 +30,8 @@ typedef struct rf_shape {
   size_t runs;
   size_t blocks;   /* of a run */
   size_t merged;   /* of them, that a round may merge */
-  size_t outputs;  /* with two, one is filled while the caller has the other one */
+  size_t outputs;  /* with two, one is filled while the caller has the other one; 0: records are
+                    * given where they were read, one at a time */
   size_t capacity; /* records of a block */
 } rf_shape;
 
@@ -75,6 +76,7 @@ struct rf_merge {
   size_t part_count;
   const void **arrays;
   uint64_t *offsets;
+  const unsigned char *result; /* of the round */
   unsigned char *outputs[OUTPUTS];
   size_t output; /* that the round fills */
   size_t count;  /* its records */
@@ -124,7 +126,9 @@ static uint64_t shape_size(recsort_file *file, const rf_shape *shape)
       recsort_plan(file->sorter, &job, 1, &needs, NULL) != RECSORT_OK) {
     return UINT64_MAX;
   }
-  return needs.host + rf_writer_size(file->writer.piece) + array_size(file, shape) +
+  const uint64_t writer = file->writer.memory != NULL ? rf_writer_size(file->writer.piece) : 0;
+  const uint64_t merging = shape->outputs > 0 ? needs.host : 0;
+  return merging + writer + array_size(file, shape) +
          shape->runs * shape->blocks * (uint64_t)block_size(file, shape) +
          shape->outputs * (uint64_t)output_size(file, shape);
 }
@@ -147,6 +151,12 @@ static rf_shape small_shape(const recsort_file *file, size_t runs)
       .runs = runs, .blocks = 1, .merged = 1, .outputs = 1, .capacity = records > 1 ? records : 1};
 }
 
+/* Where there is room for nothing but a record of each run. */
+static rf_shape least_shape(size_t runs)
+{
+  return (rf_shape){.runs = runs, .blocks = 1, .merged = 1, .outputs = 0, .capacity = 1};
+}
+
 static bool fits(recsort_file *file, const rf_shape *shape)
 {
   return shape_size(file, shape) <= file->memory;
@@ -154,7 +164,7 @@ static bool fits(recsort_file *file, const rf_shape *shape)
 
 recsort_status rf_merge_least(recsort_file *file, uint64_t *memory, recsort_error *error)
 {
-  const rf_shape shape = small_shape(file, 2);
+  const rf_shape shape = least_shape(2);
   *memory = shape_size(file, &shape);
   return *memory != UINT64_MAX
              ? RECSORT_OK
@@ -176,11 +186,12 @@ static void raise(recsort_file *file, rf_shape *shape, size_t *number, size_t mo
   *number = low;
 }
 
-/* The shape of a merge of `runs`. */
+/* The best shape of a merge of `runs` that fits. */
 static rf_shape shape_of(recsort_file *file, size_t runs)
 {
   rf_shape shape = large_shape(file, runs);
   if (!fits(file, &shape)) shape = small_shape(file, runs);
+  if (!fits(file, &shape)) return least_shape(runs);
   const size_t most = MOST_SIZE / file->record_size;
   if (most > shape.capacity) raise(file, &shape, &shape.capacity, most);
   return shape;
@@ -188,9 +199,11 @@ static rf_shape shape_of(recsort_file *file, size_t runs)
 
 size_t rf_merge_most(recsort_file *file)
 {
-  const size_t most = RECSORT_MOST_RUNS / (MOST_BLOCKS - 1);
+  const size_t held = RECSORT_MOST_RUNS / (MOST_BLOCKS - 1);
+  const size_t most = file->most_runs != 0 && file->most_runs < held ? file->most_runs : held;
   rf_shape shape = large_shape(file, 2);
   if (!fits(file, &shape)) shape = small_shape(file, 2);
+  if (!fits(file, &shape)) shape = least_shape(2);
   raise(file, &shape, &shape.runs, most);
   return shape.runs;
 }
@@ -494,6 +507,7 @@ static recsort_status merge_parts(rf_merge *merge, recsort_error *error)
   job.offsets = merge->offsets;
   job.part_count = merge->part_count;
   job.sorted = merge->outputs[merge->output];
+  merge->result = job.sorted;
   if (merge->left < job.count) job.head = (size_t)merge->left;
   const recsort_status status = recsort_run(merge->file->sorter, &job, 1, &found);
   merge->file->stats.merge_seconds += rf_seconds() - begin;
@@ -511,16 +525,22 @@ static void run_round(void *context)
   recsort_status status = RECSORT_OK;
   merge->count = 0;
   if (merge->left == 0) return;
+  if (merge->shape.outputs == 0) pass_over(merge); /* what the caller had until now */
   if (!beside) status = read_now(merge, error);
   if (status == RECSORT_OK) status = find_parts(merge, error);
   if (status == RECSORT_OK && merge->part_count > 0) {
     if (beside) begin_reading(merge);
-    status = merge_parts(merge, error);
+    status = merge->shape.outputs > 0 ? merge_parts(merge, error) : RECSORT_OK;
     if (beside) {
       const recsort_status read = end_reading(merge, status ? NULL : error);
       status = status ? status : read;
     }
-    pass_over(merge);
+    if (merge->shape.outputs > 0) {
+      pass_over(merge);
+    } else { /* a part is one record, and the first one is the least */
+      merge->part_count = merge->count = 1;
+      merge->result = merge->arrays[0];
+    }
   }
   merge->left -= merge->count;
   merge->status = status;
@@ -543,7 +563,7 @@ recsort_status rf_merge_open(recsort_file *file, size_t first, size_t count, uin
   if (status) return status;
   for (size_t r = 0; r < count; r++)
     merge->runs[r].source = &file->sources[first + r];
-  if (merge->shape.outputs == 1) return status; /* it reads when it merges */
+  if (merge->shape.outputs < 2) return status; /* it reads when it merges */
   begin_reading(merge);
   status = end_reading(merge, error);
   if (status == RECSORT_OK) rf_task_begin(&merge->round, run_round, merge);
@@ -561,9 +581,9 @@ recsort_status rf_merge_next(recsort_file *file, const void **records, size_t *c
   }
   if (merge->status && error) *error = merge->error;
   if (merge->status) return merge->status;
-  *records = merge->outputs[merge->output];
+  *records = merge->result;
   *count = merge->count;
-  if (merge->shape.outputs == 1 || merge->count == 0) return RECSORT_OK;
+  if (merge->shape.outputs < 2 || merge->count == 0) return RECSORT_OK;
   merge->output = !merge->output;
   rf_task_begin(&merge->round, run_round, merge);
   return RECSORT_OK;

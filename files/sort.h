@@ -45,6 +45,7 @@ struct recsort_file {
   size_t key_size;
   uint64_t memory;
   uint64_t head; /* UINT64_MAX: all */
+  size_t most_runs;
   void (*progress)(void *context, recsort_file_phase phase, uint64_t done);
   void *context;
   rf_store store;
@@ -66,8 +67,10 @@ struct recsort_file {
 /* Appends a run. */
 recsort_status rf_add_source(recsort_file *file, const rf_source *source, recsort_error *error);
 
-/* Divides the memory. Errors: OUT_OF_MEMORY, with the least that is enough. */
-recsort_status rf_load_open(recsort_file *file, recsort_error *error);
+/* OUT_OF_MEMORY: `least` bytes are enough. */
+recsort_status rf_fail_least(const recsort_file *file, uint64_t least, recsort_error *error);
+/* How much is written at a time. */
+void rf_load_plan(recsort_file *file);
 recsort_status rf_load_append(recsort_file *file, const unsigned char *records, size_t count,
                               recsort_error *error);
 /* Writes what is loaded as a run, if there is anything, and waits for it. */

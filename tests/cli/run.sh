@@ -69,7 +69,7 @@ join() {
     for part in stdout stderr; do
       [ -e "$group/$name.$part" ] && echo "---- $part" && cat "$group/$name.$part"
     done
-    [ -e "$group/$name.exit" ] && echo "---- exit $(cat "$group/$name.exit")"
+    if [ -e "$group/$name.exit" ]; then echo "---- exit $(cat "$group/$name.exit")"; fi
   done <"$group/names"
 }
 

@@ -130,19 +130,37 @@ static recsort_file *open_file(recsort_sorter *sorter, uint64_t memory, uint64_t
   return file;
 }
 
-/* The least memory, as the refusal names it. */
-static uint64_t least_memory(recsort_sorter *sorter)
+/* Whether a sort with so much memory takes records. */
+static recsort_status takes_records(recsort_sorter *sorter, uint64_t memory, recsort_error *error)
 {
+  static const unsigned char record[8192] = "record";
   recsort_file_options options = RECSORT_FILE_OPTIONS_INIT;
   recsort_file *file = NULL;
+  options.memory = memory;
+  recsort_status status = recsort_file_open(sorter, &options, &file, error);
+  if (status == RECSORT_OK) status = recsort_file_append(file, record, 1, error);
+  recsort_file_close(file);
+  return status;
+}
+
+/* The least memory, as the refusals name it. */
+static uint64_t least_memory(recsort_sorter *sorter)
+{
   recsort_error error;
-  unsigned long kib = 0;
-  options.memory = 1;
-  assert_int_equal(recsort_file_open(sorter, &options, &file, &error), RECSORT_OUT_OF_MEMORY);
-  const char *const number = strstr(error.text, "at least ");
-  assert_non_null(number);
-  assert_int_equal(sscanf(number, "at least %lu KiB", &kib), 1);
-  return (uint64_t)kib << 10;
+  uint64_t least = 1;
+  for (unsigned refusals = 0; refusals < 3; refusals++) {
+    unsigned long kib = 0;
+    const recsort_status status = takes_records(sorter, least, &error);
+    if (status == RECSORT_OK) return least;
+    assert_int_equal(status, RECSORT_OUT_OF_MEMORY);
+    const char *const number = strstr(error.text, "at least ");
+    assert_non_null(number);
+    assert_int_equal(sscanf(number, "at least %lu KiB", &kib), 1);
+    assert_true((uint64_t)kib << 10 > least);
+    least = (uint64_t)kib << 10;
+  }
+  fail_msg("refused again: %s", error.text);
+  return 0;
 }
 
 static void append_all(recsort_file *file, const example *e, const job *j)
@@ -358,6 +376,30 @@ static void fails(recsort_file *file, recsort_status status, const char *text)
   recsort_file_close(file);
 }
 
+/* With the least memory, records are given one at a time. */
+static void merges_with_little(void **unused)
+{
+  const example e = {3 << 20, 5, RECSORT_ASCENDING};
+  recsort_schema *schema;
+  recsort_sorter *const sorter = open_sorter(&e, &schema);
+  job j = make_job(&e, SORTED, 12);
+  run runs[3];
+  recsort_file *const file = open_file(sorter, 10 << 20, 0);
+  (void)unused;
+  for (size_t r = 0; r < 3; r++) {
+    runs[r] = (run){j.records + 4 * r * e.size, e.size, 4, 0, SIZE_MAX};
+    assert_int_equal(recsort_file_add_run(file, read_run, &runs[r], NULL), RECSORT_OK);
+  }
+  take_all(file, &e, &j, 0);
+  recsort_file *const less = open_file(sorter, 7 << 20, 0); /* enough for two, not for three */
+  for (size_t r = 0; r < 3; r++)
+    assert_int_equal(recsort_file_add_run(less, read_run, &runs[r], NULL), RECSORT_OK);
+  fails(less, RECSORT_OUT_OF_MEMORY, "records of 3145728 bytes need at least");
+  free_job(&j);
+  recsort_sorter_destroy(sorter);
+  recsort_schema_destroy(schema);
+}
+
 static void names_what_is_wrong_with_a_run(void **unused)
 {
   const example *const e = &examples[1];
@@ -442,11 +484,7 @@ static void wants_the_least_memory(void **unused)
     recsort_schema *schema;
     recsort_sorter *const sorter = open_sorter(e, &schema);
     const uint64_t least = least_memory(sorter);
-    recsort_file_options options = RECSORT_FILE_OPTIONS_INIT;
-    recsort_file *file = NULL;
-    options.memory = least - 1024;
-    assert_int_equal(recsort_file_open(sorter, &options, &file, NULL), RECSORT_OUT_OF_MEMORY);
-    recsort_file_close(open_file(sorter, least, 0));
+    assert_int_equal(takes_records(sorter, least - 1024, NULL), RECSORT_OUT_OF_MEMORY);
     recsort_sorter_destroy(sorter);
     recsort_schema_destroy(schema);
   }
@@ -608,9 +646,10 @@ static void tells_how_far_it_is(void **unused)
   recsort_file *file = NULL;
   (void)unused;
   options.memory = least_memory(sorter);
+  options.most_runs = 2;
   options.progress = see;
   options.context = &s;
-  job j = make_job(&e, RANDOM, (size_t)(12 * options.memory / e.size));
+  job j = make_job(&e, RANDOM, (size_t)(8 * options.memory / e.size));
   assert_int_equal(recsort_file_open(sorter, &options, &file, NULL), RECSORT_OK);
   append_all(file, &e, &j);
   take_all(file, &e, &j, 0);
@@ -630,6 +669,7 @@ int main(void)
       cmocka_unit_test(merges_groups),
       cmocka_unit_test(gives_the_head),
       cmocka_unit_test(merges_runs_of_the_caller),
+      cmocka_unit_test(merges_with_little),
       cmocka_unit_test(names_what_is_wrong_with_a_run),
       cmocka_unit_test(refuses_wrong_calls),
       cmocka_unit_test(wants_the_least_memory),

@@ -160,7 +160,7 @@ static bool sorted_well(const cli_job *job, const tool_records *input, recsort_s
                         const recsort_error *error)
 {
   if (status != RECSORT_OK) {
-    spill_report(job, input, error);
+    spill_report_record(job, input, error);
     return false;
   }
   recsort_stats stats;
@@ -302,6 +302,11 @@ static tool_room find_room(void *context, const char *name, uint64_t more, uint6
   return opening->spills ? TOOL_PASS_THEM : TOOL_ROOM;
 }
 
+static void report_passed(const spilled_sort *spill, const recsort_error *error)
+{
+  spill_report_record(&spill->own, spill->inputs, error);
+}
+
 /* See tool_reading. */
 static bool pass(void *context, const void *records, size_t count, uint64_t held)
 {
@@ -313,11 +318,13 @@ static bool pass(void *context, const void *records, size_t count, uint64_t held
     /* other programs, and the page cache, get a quarter of what is available */
     const uint64_t memory = asked ? opening->available : opening->available / 4 * 3;
     if (!spill_open(&opening->spill, opening->job, memory > held ? memory - held : 0,
-                    opening->files ? opening->count : TOOL_ANY)) {
+                    opening->files ? opening->count : TOOL_ANY, 0)) {
       return false;
     }
+    opening->spill.report = report_passed;
+    opening->spill.inputs = opening->input;
   }
-  return spill_pass(&opening->spill, opening->input, records, count);
+  return spill_pass(&opening->spill, records, count);
 }
 
 /* ---- Reading ---- */
@@ -421,7 +428,7 @@ int command_sort(cli_job *job)
   bool done = read_and_open(&opening, &format, &output, &input, &times) && index_fits(job, &input);
   if (done && opening.spills) {
     sorted = tool_seconds();
-    done = spill_write(&opening.spill, &output, &input);
+    done = spill_write(&opening.spill, &output, &input.first, input.count);
   } else if (done) {
     done = write_sorted(job, &output, &input, &sorted);
   }

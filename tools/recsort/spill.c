@@ -39,7 +39,7 @@ static const char *inputs_name(const cli_options *options)
              : tool_input_name(options->input_count ? options->inputs[0] : NULL);
 }
 
-void spill_report(const cli_job *job, const tool_records *input, const recsort_error *error)
+void spill_report_record(const cli_job *job, const tool_records *input, const recsort_error *error)
 {
   const cli_options *const options = job->options;
   const uint64_t number = error_record(error);
@@ -136,14 +136,15 @@ static bool watch_keys(spilled_sort *spill)
 static void show(void *context, recsort_file_phase phase, uint64_t done)
 {
   recsort_file_phase *const shown = context;
-  static const char *const names[] = {"reading", "merging groups", "writing"};
+  static const char *const names[] = {"reading", "merging groups", "merging"};
   if (phase == RECSORT_FILE_RUNS) return; /* the reading is shown */
   if (*shown != phase) tool_progress_begin(names[phase], 0);
   *shown = phase;
   tool_progress_update(done);
 }
 
-bool spill_open(spilled_sort *spill, const cli_job *job, uint64_t memory, uint64_t count)
+bool spill_open(spilled_sort *spill, const cli_job *job, uint64_t memory, uint64_t count,
+                size_t most_runs)
 {
   static recsort_file_phase shown;
   const cli_options *const options = job->options;
@@ -168,6 +169,7 @@ bool spill_open(spilled_sort *spill, const cli_job *job, uint64_t memory, uint64
   wanted.folder_count = usual != NULL ? 1 : options->folder_count;
   wanted.memory = memory > 1 ? memory : 1;
   wanted.head = options->unique || !options->has_head ? 0 : options->head;
+  wanted.most_runs = most_runs;
   wanted.progress = show;
   wanted.context = &shown;
   const uint64_t kept = wanted.head != 0 && wanted.head < count ? wanted.head : count;
@@ -194,18 +196,17 @@ void spill_close(spilled_sort *spill)
 
 /* ---- Input ---- */
 
-static bool append(spilled_sort *spill, const tool_records *input, const void *records,
-                   size_t count)
+static bool append(spilled_sort *spill, const void *records, size_t count)
 {
   recsort_error error;
   if (recsort_file_append(spill->file, records, count, &error) == RECSORT_OK) return true;
-  spill_report(&spill->own, input, &error);
+  spill->report(spill, &error);
   return false;
 }
 
-bool spill_pass(spilled_sort *spill, const tool_records *input, const void *records, size_t count)
+bool spill_pass(spilled_sort *spill, const void *records, size_t count)
 {
-  if (!is_numbered(spill)) return append(spill, input, records, count);
+  if (!is_numbered(spill)) return append(spill, records, count);
   const size_t size = record_size(spill), plain = size - sizeof(uint64_t);
   const size_t most = ROWS_SIZE > size ? ROWS_SIZE / size : 1;
   const unsigned char *from = records;
@@ -215,7 +216,7 @@ bool spill_pass(spilled_sort *spill, const tool_records *input, const void *reco
       memcpy(spill->rows + i * size, from, plain);
       memcpy(spill->rows + i * size + plain, &spill->passed, sizeof spill->passed);
     }
-    if (!append(spill, input, spill->rows, part)) return false;
+    if (!append(spill, spill->rows, part)) return false;
   }
   return true;
 }
@@ -225,7 +226,7 @@ bool spill_pass(spilled_sort *spill, const tool_records *input, const void *reco
 typedef struct result {
   spilled_sort *spill;
   tool_output *output;
-  tool_records *input;
+  const tool_reader *first;
   uint64_t wanted;             /* records */
   const unsigned char *header; /* the next repeated header, */
   size_t block;                /* its number, */
@@ -254,7 +255,7 @@ static bool write_numbers(result *r, const unsigned char *records, size_t count)
 /* Writes records and the headers that are repeated between them. */
 static bool write_blocks(result *r, const unsigned char *records, size_t count)
 {
-  const tool_reader *const from = &r->input->first;
+  const tool_reader *const from = r->first;
   const tool_block *const blocks = (const tool_block *)(const void *)from->blocks.data;
   const size_t all = from->blocks.size / sizeof *blocks, size = record_size(r->spill);
   for (;;) {
@@ -280,7 +281,7 @@ static bool write_wanted(result *r, const unsigned char *records, size_t count)
   r->spill->given += count;
   if (count == 0) return true;
   if (is_numbered(r->spill)) return write_numbers(r, records, count);
-  if (r->input->first.format.file.repeat) return write_blocks(r, records, count);
+  if (r->first->format.file.repeat) return write_blocks(r, records, count);
   return tool_output_write(r->output, records, count * record_size(r->spill));
 }
 
@@ -314,32 +315,36 @@ static bool write_unique(result *r, const unsigned char *records, size_t count)
   return true;
 }
 
-bool spill_write(spilled_sort *spill, tool_output *output, tool_records *input)
+bool spill_write(spilled_sort *spill, tool_output *output, tool_reader *first, uint64_t count)
 {
   const cli_options *const options = spill->own.options;
-  const bool around = options->index_bits == 0, blocks = around && input->first.format.file.repeat;
-  const uint64_t wanted = input->count < options->head ? input->count : options->head;
+  const bool around = options->index_bits == 0, blocks = around && first->format.file.repeat;
+  const uint64_t wanted = count < options->head ? count : options->head;
   result r = {.spill = spill,
               .output = output,
-              .input = input,
+              .first = first,
               .wanted = wanted,
-              .header = input->first.header.data};
+              .header = first->header.data};
   recsort_error error;
   const void *records;
-  size_t count = 1;
-  if (recsort_file_finish(spill->file, &error) != RECSORT_OK) {
-    spill_report(&spill->own, input, &error);
+  size_t part = 1;
+  recsort_status status = recsort_file_finish(spill->file, &error);
+  if (status == RECSORT_OK && around && !blocks &&
+      !tool_around_begin(first, output, options->unique || count == TOOL_ANY ? TOOL_ANY : wanted)) {
     return false;
   }
-  if (around && !blocks &&
-      !tool_around_begin(&input->first, output, options->unique ? TOOL_ANY : wanted)) {
-    return false;
+  while (status == RECSORT_OK && part > 0 && spill->given < wanted) {
+    status = recsort_file_next(spill->file, &records, &part, &error);
+    if (status == RECSORT_OK &&
+        !(options->unique ? write_unique : write_wanted)(&r, records, part)) {
+      return false;
+    }
   }
-  while (count > 0 && spill->given < wanted) {
-    if (recsort_file_next(spill->file, &records, &count, &error) != RECSORT_OK) return fail(&error);
-    if (!(options->unique ? write_unique : write_wanted)(&r, records, count)) return false;
+  if (status) {
+    spill->report(spill, &error);
+    return false;
   }
   if (blocks) return write_blocks(&r, NULL, 0); /* headers without records */
-  return around ? tool_around_end(&input->first, output, spill->given)
-                : tool_reader_end(&input->first);
+  if (options->command == COMMAND_MERGE) return true;
+  return around ? tool_around_end(first, output, spill->given) : tool_reader_end(first);
 }

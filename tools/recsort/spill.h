@@ -1,4 +1,5 @@
-/* spill.h - sorts records that do not fit in memory, by way of temporary files. */
+/* spill.h - what librecsort_file does for the command: sorts of records that do not fit in memory,
+ * and merges. */
 #ifndef RECSORT_SPILL_H
 #define RECSORT_SPILL_H
 
@@ -18,23 +19,28 @@ typedef struct spilled_sort {
   unsigned char *rows;      /* with --index: a few records and their numbers */
   uint64_t passed;          /* records */
   uint64_t given;           /* to the output */
+  void (*report)(const struct spilled_sort *spill, const recsort_error *error);
+  const void *inputs; /* for it */
   unique_watch watch;
   unsigned char *seen; /* with --unique: keys; the first one is that of the last record given */
   size_t key_size;
 } spilled_sort;
 
 /* Begins. `memory` is what it may take. `count`: the records that will come, if known; otherwise
- * TOOL_ANY. The sorter of `job` is open. False after a message; call spill_close in any case. */
-bool spill_open(spilled_sort *spill, const cli_job *job, uint64_t memory, uint64_t count);
+ * TOOL_ANY. `most_runs` as for librecsort_file. The sorter of `job` is open. False after a message;
+ * call spill_close in any case. Then set `report` and `inputs`. */
+bool spill_open(spilled_sort *spill, const cli_job *job, uint64_t memory, uint64_t count,
+                size_t most_runs);
 /* Takes the next records. */
-bool spill_pass(spilled_sort *spill, const tool_records *input, const void *records, size_t count);
-/* Writes the result, with what is around it. */
-bool spill_write(spilled_sort *spill, tool_output *output, tool_records *input);
+bool spill_pass(spilled_sort *spill, const void *records, size_t count);
+/* Writes the result, with what is around it: header and trailer of the first input, but for the
+ * trailer of a merge. `count`: the records of the inputs, or TOOL_ANY. */
+bool spill_write(spilled_sort *spill, tool_output *output, tool_reader *first, uint64_t count);
 void spill_close(spilled_sort *spill);
 
 /* Where temporary files go, if no option says it. Free it. NULL: there is no memory. */
 char *spill_folder(const cli_options *options);
-/* Reports the error of a record of the inputs. */
-void spill_report(const cli_job *job, const tool_records *input, const recsort_error *error);
+/* Reports the error of a record of inputs that were read one after the other. */
+void spill_report_record(const cli_job *job, const tool_records *input, const recsort_error *error);
 
 #endif

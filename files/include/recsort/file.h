@@ -49,6 +49,8 @@ typedef struct recsort_file_options {
                                * TMPDIR names, or /var/tmp; for recsort_file_sort the output's */
   size_t folder_count;        /* at most RECSORT_FILE_MOST_FOLDERS */
   uint64_t head;              /* only the first so many records of the order are wanted; 0: all */
+  size_t most_runs; /* that are read at once, at least 2; 0: as many as the memory allows. Others
+                     * wait until the first ones have been merged */
   /* Told how far the sort is, in records; may be NULL. Called by your thread, in the calls that
    * take the time. */
   void (*progress)(void *context, recsort_file_phase phase, uint64_t done);
@@ -74,15 +76,15 @@ typedef struct recsort_file_stats {
 
 /* Begins a sort. `folders` and the texts in it are copied. On success end with recsort_file_close.
  * The memory of the sorter is freed first. Errors: INVALID_ARGUMENT; OUT_OF_MEMORY, with the least
- * `memory` that is enough for such records. */
+ * `memory` that merges two runs of such records. */
 RECSORT_API recsort_status recsort_file_open(recsort_sorter *sorter,
                                              const recsort_file_options *options,
                                              recsort_file **file, recsort_error *error);
 
 /* Adds `count` records behind all that were added before. They are copied. Errors: those of a
- * sorting call, where "record N" counts all records that were appended, from 0; IO_ERROR: a
- * temporary file could not be made or written. After an error only recsort_file_close is allowed,
- * and every other call returns that error again. */
+ * sorting call, where "record N" counts all records that were appended, from 0; OUT_OF_MEMORY, with
+ * the least `memory` that is enough; IO_ERROR: a temporary file could not be made or written. After
+ * an error only recsort_file_close is allowed, and every other call returns that error again. */
 RECSORT_API recsort_status recsort_file_append(recsort_file *file, const void *records,
                                                size_t count, recsort_error *error);
 
