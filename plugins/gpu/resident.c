@@ -290,7 +290,7 @@ static device_status start_at_most(void *context, uint64_t most, const device_jo
   job.stream = inner->stream;
   recsort_status refused = read_job(&own, counted->algorithm, counted->program, &job);
   if (!refused) refused = place(&own);
-  if (refused) return refused; /* it is not: fewer take no more */
+  if (refused) return (device_status)refused; /* it is not: fewer take no more */
   own.pairs.job.branches[0] = NULL;
   own.finds = job.status != NULL; /* so that a kernel sets it */
   const device_status status = start_rest(counted->all, most, job.stream);

@@ -146,9 +146,9 @@ device_status sample_sort(const device_job *job, const device_buffers *buffers, 
 uint64_t sample_extra_bytes(const device_job *job)
 {
   if (job->index_bits == 64) return merge_extra_bytes(job);
-  return ORDER_FLAGS_BYTES + with_short_pair(job, [=](auto pair) {
-           return choose_sort<decltype(pair)>(job).extra_bytes(job);
-         });
+  const uint64_t sort = with_short_pair(
+      job, [=](auto pair) { return choose_sort<decltype(pair)>(job).extra_bytes(job); });
+  return device_aligned(sort) + ORDER_FLAGS_BYTES; /* which are behind it */
 }
 
 /* None if it detects the order: of keys that are in memory, and records then need not move. */
