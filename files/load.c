@@ -74,6 +74,13 @@ void rf_load_plan(recsort_file *file)
   file->writer.piece = piece_size(file);
 }
 
+static recsort_status map_records(rf_load *load, size_t size, recsort_error *error)
+{
+  load->size = size;
+  load->memory = load->records = rf_map(size);
+  return load->memory != NULL ? RECSORT_OK : rf_fail_memory(error, size);
+}
+
 /* Divides the memory, when the first records come. */
 static recsort_status take_memory(recsort_file *file, recsort_error *error)
 {
@@ -89,10 +96,8 @@ static recsort_status take_memory(recsort_file *file, recsort_error *error)
   load->half = half >= 2 ? half : 0; /* 0: there is one load */
   load->keeps_head = half >= 2 && file->head <= half / 2;
   load->most = load->keeps_head ? half : first;
-  const size_t records = 2 * load->half > first ? 2 * load->half : first;
-  load->size = records * file->record_size;
-  load->memory = load->records = rf_map(load->size);
-  if (load->memory == NULL) return rf_fail_memory(error, load->size);
+  status = map_records(load, (load->keeps_head ? 2 * half : first) * file->record_size, error);
+  if (status) return status;
   return rf_writer_open(&file->writer, &file->store, file->writer.piece, error);
 }
 
@@ -220,12 +225,16 @@ static recsort_status unload(recsort_file *file, recsort_error *error)
   if (status) return status;
   if (load->keeps_head) return keep_head(file, error);
   if (file->progress) file->progress(file->context, RECSORT_FILE_RUNS, load->before + load->count);
-  if (load->half == 0 || load->most != load->half) { /* the first load, which covers both */
+  if (load->half == 0 || load->most != load->half) { /* the first load is as large as can be */
     status = write_run(file, load->records, load->count, load->before, error);
     if (status) return status;
     /* a smaller load needs less of the sorter, and gets more of the memory */
     if (load->half != 0) status = recsort_sorter_reserve(file->sorter, NULL, error);
-    if (load->half != 0) load->most = load->half;
+    if (status == RECSORT_OK && load->half != 0) {
+      rf_unmap(load->memory, load->size);
+      status = map_records(load, 2 * load->half * file->record_size, error);
+      load->most = load->half;
+    }
   } else {
     load->other = load->records;
     load->other_count = load->count;

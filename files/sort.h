@@ -21,7 +21,7 @@ typedef struct rf_source {
 } rf_source;
 
 /* Records in memory. There are two loads: one is filled while the other one is sorted and written.
- * The first load may be larger, as all records may fit in it. */
+ * Before them comes one as large as can be, as all records may fit in it. */
 typedef struct rf_load {
   unsigned char *memory;
   size_t size;     /* bytes of it */

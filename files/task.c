@@ -13,12 +13,19 @@ static void *run_task(void *argument)
 
 void rf_task_begin(rf_task *task, void (*run)(void *context), void *context)
 {
+  enum { STACK = 1 << 20 }; /* what these functions need; the default may be 8 MiB of a limit */
   sigset_t all, old;
+  pthread_attr_t attributes;
   task->run = run;
   task->context = context;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &old); /* which the thread inherits */
-  task->running = pthread_create(&task->thread, NULL, run_task, task) == 0;
+  task->running = pthread_attr_init(&attributes) == 0;
+  if (task->running) {
+    pthread_attr_setstacksize(&attributes, STACK);
+    task->running = pthread_create(&task->thread, &attributes, run_task, task) == 0;
+    pthread_attr_destroy(&attributes);
+  }
   pthread_sigmask(SIG_SETMASK, &old, NULL);
   if (!task->running) run(context);
 }

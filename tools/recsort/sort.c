@@ -299,6 +299,7 @@ static tool_room find_room(void *context, const char *name, uint64_t more, uint6
     return TOOL_NO_ROOM;
   }
   opening->spills = needs.records + needs.working + needs.buffers > opening->available;
+  opening->count = count;
   return opening->spills ? TOOL_PASS_THEM : TOOL_ROOM;
 }
 
@@ -318,7 +319,7 @@ static bool pass(void *context, const void *records, size_t count, uint64_t held
     /* other programs, and the page cache, get a quarter of what is available */
     const uint64_t memory = asked ? opening->available : opening->available / 4 * 3;
     if (!spill_open(&opening->spill, opening->job, memory > held ? memory - held : 0,
-                    opening->files ? opening->count : TOOL_ANY, 0)) {
+                    opening->count, 0)) {
       return false;
     }
     opening->spill.report = report_passed;

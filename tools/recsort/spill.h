@@ -26,9 +26,9 @@ typedef struct spilled_sort {
   size_t key_size;
 } spilled_sort;
 
-/* Begins. `memory` is what it may take. `count`: the records that will come, if known; otherwise
- * TOOL_ANY. `most_runs` as for librecsort_file. The sorter of `job` is open. False after a message;
- * call spill_close in any case. Then set `report` and `inputs`. */
+/* Begins. `memory` is what it may take. `count`: the records that will come, at least; TOOL_ANY:
+ * not known. `most_runs` as for librecsort_file. The sorter of `job` is open. False after a
+ * message; call spill_close in any case. Then set `report` and `inputs`. */
 bool spill_open(spilled_sort *spill, const cli_job *job, uint64_t memory, uint64_t count,
                 size_t most_runs);
 /* Takes the next records. */
