@@ -303,9 +303,9 @@ template <class Code> void check_places()
 /* Sizes that fit in shared memory, for devices and elements of all kinds. */
 void check_plans()
 {
-  for (uint64_t shared : {48 << 10, 64 << 10, 99 << 10, 163 << 10, 227 << 10})
-    for (uint32_t code : {4, 8, 16})
-      for (uint32_t value : {0, 1, 4, 8, 16})
+  for (uint64_t shared : {48ul << 10, 64ul << 10, 99ul << 10, 163ul << 10, 227ul << 10})
+    for (uint32_t code : {4u, 8u, 16u})
+      for (uint32_t value : {0u, 1u, 4u, 8u, 16u})
         for (uint64_t count = 1; count < UINT64_C(1) << 34; count *= 3) {
           carry_plan plan;
           checks += 2;
