@@ -38,9 +38,12 @@ static void print_text(const recsort_stats *stats, uint64_t records, const stage
     fprintf(stderr, "%-7s %9.6f s\n", stages[i].name, stages[i].seconds);
   }
   if (file->runs == 0) return;
-  fprintf(stderr, "runs       %" PRIu64 "\n", file->runs);
-  fprintf(stderr, "spilled    %" PRIu64 "\n", file->bytes_written);
-  fprintf(stderr, "read back  %" PRIu64 "\n", file->bytes_read);
+  fprintf(stderr, "runs       %" PRIu64 ", of %" PRIu64 " bytes written and %" PRIu64 " read\n",
+          file->runs, file->bytes_written, file->bytes_read);
+  fprintf(stderr, "  sorted   %9.6f s\n", file->sort_seconds);
+  fprintf(stderr, "  written  %9.6f s\n", file->write_seconds);
+  fprintf(stderr, "  merged   %9.6f s, and waited for reads %9.6f s\n", file->merge_seconds,
+          file->wait_seconds);
 }
 
 static bool fill_json(cJSON *object, const recsort_stats *stats, uint64_t records,
