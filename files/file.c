@@ -141,25 +141,18 @@ recsort_status recsort_file_add_run(recsort_file *file, recsort_file_read read, 
 static recsort_status write_merged(recsort_file *file, rf_extent *run, uint64_t *done,
                                    recsort_error *error)
 {
-  const size_t size = file->record_size;
-  const unsigned char *records;
   size_t count;
-  recsort_status status = rf_writer_begin(&file->writer, error);
+  recsort_status status = rf_store_begin(&file->store, &file->writer, error);
   while (status == RECSORT_OK) {
     const void *merged;
     status = rf_merge_next(file, &merged, &count, error);
     if (status || count == 0) break;
-    records = merged;
-    for (size_t left = count * size, part; left > 0 && status == RECSORT_OK; left -= part) {
-      part = left < file->writer.piece ? left : file->writer.piece;
-      memcpy(rf_writer_room(&file->writer), records, part);
-      status = rf_writer_put(&file->writer, part, error);
-      records += part;
-    }
+    if (!rf_writer_add(&file->writer, merged, count * file->record_size))
+      status = rf_store_fail(&file->writer, error);
     *done += count;
     if (file->progress) file->progress(file->context, RECSORT_FILE_GROUPS, *done);
   }
-  return status ? status : rf_writer_end(&file->writer, run, error);
+  return status ? status : rf_store_end(&file->store, &file->writer, run, error);
 }
 
 /* Merges neighbours until at most `most` runs are left. */
@@ -189,7 +182,9 @@ static recsort_status merge_groups(recsort_file *file, size_t most, recsort_erro
 static recsort_status merge_to_runs(recsort_file *file, recsort_error *error)
 {
   uint64_t least;
-  recsort_status status = rf_writer_open(&file->writer, &file->store, file->writer.piece, error);
+  recsort_status status = RECSORT_OK;
+  if (!rf_writer_open(&file->writer, file->writer.piece))
+    status = rf_fail_memory(error, rf_writer_size(file->writer.piece));
   if (status == RECSORT_OK) status = rf_merge_least(file, &least, error);
   if (status == RECSORT_OK && least > file->memory) status = rf_fail_least(file, least, error);
   if (status == RECSORT_OK) status = merge_groups(file, rf_merge_most(file), error);
@@ -249,6 +244,6 @@ void recsort_file_get_stats(const recsort_file *file, recsort_file_stats *stats,
   memset(stats, 0, size);
   if (file == NULL || size != sizeof *stats) return;
   *stats = file->stats;
-  stats->bytes_written = atomic_load(&file->store.written);
+  stats->bytes_written = file->store.written;
   stats->bytes_read = atomic_load(&file->store.read);
 }

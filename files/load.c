@@ -98,7 +98,9 @@ static recsort_status take_memory(recsort_file *file, recsort_error *error)
   load->most = load->keeps_head ? half : first;
   status = map_records(load, (load->keeps_head ? 2 * half : first) * file->record_size, error);
   if (status) return status;
-  return rf_writer_open(&file->writer, &file->store, file->writer.piece, error);
+  return rf_writer_open(&file->writer, file->writer.piece)
+             ? RECSORT_OK
+             : rf_fail_memory(error, rf_writer_size(file->writer.piece));
 }
 
 void rf_load_close(recsort_file *file)
@@ -172,13 +174,15 @@ static recsort_status write_run(recsort_file *file, const unsigned char *records
   if (status) return status;
   const double begin = rf_seconds();
   const size_t all = order_count(file), each = file->writer.piece / file->record_size;
-  status = rf_writer_begin(&file->writer, error);
+  status = rf_store_begin(&file->store, &file->writer, error);
   for (size_t at = 0, part; status == RECSORT_OK && at < all; at += part) {
     part = least_size(each, all - at);
     gather(file, records, at, part, rf_writer_room(&file->writer));
-    status = rf_writer_put(&file->writer, part * file->record_size, error);
+    if (!rf_writer_put(&file->writer, part * file->record_size))
+      status = rf_store_fail(&file->writer, error);
   }
-  if (status == RECSORT_OK) status = rf_writer_end(&file->writer, &source.extent, error);
+  if (status == RECSORT_OK)
+    status = rf_store_end(&file->store, &file->writer, &source.extent, error);
   if (status == RECSORT_OK) status = rf_add_source(file, &source, error);
   file->stats.write_seconds += rf_seconds() - begin;
   return status;

@@ -133,15 +133,13 @@ uint64_t rf_writer_size(size_t piece)
   return 2 * (uint64_t)room_of(piece);
 }
 
-recsort_status rf_writer_open(rf_writer *writer, rf_store *store, size_t piece,
-                              recsort_error *error)
+bool rf_writer_open(rf_writer *writer, size_t piece)
 {
-  *writer = (rf_writer){.store = store, .piece = piece};
+  *writer = (rf_writer){.piece = piece};
   writer->memory = rf_map((size_t)rf_writer_size(piece));
-  if (writer->memory == NULL) return rf_fail_memory(error, rf_writer_size(piece));
   writer->buffer[0] = writer->memory;
   writer->buffer[1] = writer->memory + room_of(piece);
-  return RECSORT_OK;
+  return writer->memory != NULL;
 }
 
 void rf_writer_close(rf_writer *writer)
@@ -151,17 +149,13 @@ void rf_writer_close(rf_writer *writer)
   writer->memory = NULL;
 }
 
-recsort_status rf_writer_begin(rf_writer *writer, recsort_error *error)
+void rf_writer_begin(rf_writer *writer, rf_file *file)
 {
-  rf_store *const store = writer->store;
-  rf_file *const file = &store->files[store->next];
-  writer->run = (rf_extent){.file = store->next};
+  writer->file = file;
+  writer->begin = file->end;
+  writer->size = 0;
   writer->held = 0;
   writer->failure = 0;
-  if (!make(file)) return fail_file(file, "made", errno, error);
-  writer->run.begin = file->end;
-  store->next = (store->next + 1) % store->file_count;
-  return RECSORT_OK;
 }
 
 void *rf_writer_room(const rf_writer *writer)
@@ -169,11 +163,11 @@ void *rf_writer_room(const rf_writer *writer)
   return writer->buffer[writer->filling] + writer->held;
 }
 
-/* Writes whole sectors from the buffer that is not filled. */
-static void write_sectors(void *context)
+/* Writes the buffer that is not filled. */
+static void write_buffer(void *context)
 {
   rf_writer *const writer = context;
-  rf_file *const file = &writer->store->files[writer->run.file];
+  rf_file *const file = writer->file;
   const unsigned char *const from = writer->buffer[!writer->filling];
   const uint64_t begin = file->end;
   for (size_t done = 0; done < writer->writing;) {
@@ -187,63 +181,96 @@ static void write_sectors(void *context)
     }
   }
   file->end += writer->writing;
-  atomic_fetch_add(&writer->store->written, writer->writing);
   if (file->direct) return;
   /* begins to write this piece, and drops the one before, which is on the disk by now */
   sync_file_range(file->fd, (off_t)begin, (off_t)writer->writing, SYNC_FILE_RANGE_WRITE);
   const uint64_t before =
-      begin - writer->run.begin < writer->piece ? begin - writer->run.begin : up(writer->piece);
+      begin - writer->begin < writer->piece ? begin - writer->begin : up(writer->piece);
   sync_file_range(file->fd, (off_t)(begin - before), (off_t)before,
                   SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
   posix_fadvise(file->fd, (off_t)(begin - before), (off_t)before, POSIX_FADV_DONTNEED);
 }
 
-static recsort_status finish_write(rf_writer *writer, recsort_error *error)
-{
-  rf_file *const file = &writer->store->files[writer->run.file];
-  rf_task_end(&writer->task);
-  if (writer->failure == 0) return RECSORT_OK;
-  if (writer->failure != ENOSPC && writer->failure != EDQUOT && writer->failure != EFBIG)
-    return fail_file(file, "written", writer->failure, error);
-  return rf_fail(error, RECSORT_IO_ERROR,
-                 "%.300s: no room for a temporary file beyond %" PRIu64
-                 " MiB: %s; name another folder",
-                 file->folder, file->end >> 20, strerror(writer->failure));
-}
-
 /* Begins to write `size` bytes of the buffer, and makes the other one the next to be filled. */
-static recsort_status turn(rf_writer *writer, size_t size, size_t held, recsort_error *error)
+static bool turn(rf_writer *writer, size_t size, size_t held)
 {
-  const recsort_status status = finish_write(writer, error);
-  if (status) return status;
+  rf_task_end(&writer->task);
+  if (writer->failure != 0) return false;
   const unsigned char *const from = writer->buffer[writer->filling];
   writer->filling = !writer->filling;
   memcpy(writer->buffer[writer->filling], from + size, held);
   writer->held = held;
   writer->writing = size;
-  if (size > 0) rf_task_begin(&writer->task, write_sectors, writer);
+  if (size > 0) rf_task_begin(&writer->task, write_buffer, writer);
+  return true;
+}
+
+bool rf_writer_put(rf_writer *writer, size_t size)
+{
+  const size_t all = writer->held + size, whole = all / RF_SECTOR * RF_SECTOR;
+  writer->size += size;
+  writer->held = all;
+  return whole == 0 || turn(writer, whole, all - whole);
+}
+
+bool rf_writer_add(rf_writer *writer, const void *data, size_t size)
+{
+  const unsigned char *from = data;
+  for (size_t part; size > 0; size -= part, from += part) {
+    part = size < writer->piece - writer->held ? size : writer->piece - writer->held;
+    memcpy(rf_writer_room(writer), from, part);
+    writer->held += part;
+    writer->size += part;
+    if (writer->held == writer->piece && !rf_writer_put(writer, 0)) return false;
+  }
+  return true;
+}
+
+bool rf_writer_end(rf_writer *writer, bool pads)
+{
+  size_t size = writer->held;
+  if (size > 0 && pads) {
+    memset(writer->buffer[writer->filling] + size, 0, up(size) - size);
+    size = (size_t)up(size);
+  }
+  rf_task_end(&writer->task);
+  if (writer->file->direct && size % RF_SECTOR != 0) { /* such a write cannot be direct */
+    const int flags = fcntl(writer->file->fd, F_GETFL);
+    writer->file->direct = false;
+    if (flags >= 0) fcntl(writer->file->fd, F_SETFL, flags & ~O_DIRECT);
+  }
+  if (size > 0 && !turn(writer, size, 0)) return false;
+  rf_task_end(&writer->task);
+  return writer->failure == 0;
+}
+
+/* ---- Runs ---- */
+
+recsort_status rf_store_begin(rf_store *store, rf_writer *writer, recsort_error *error)
+{
+  rf_file *const file = &store->files[store->next];
+  if (!make(file)) return fail_file(file, "made", errno, error);
+  rf_writer_begin(writer, file);
+  store->next = (store->next + 1) % store->file_count;
   return RECSORT_OK;
 }
 
-recsort_status rf_writer_put(rf_writer *writer, size_t size, recsort_error *error)
+recsort_status rf_store_fail(const rf_writer *writer, recsort_error *error)
 {
-  const size_t all = writer->held + size, whole = all / RF_SECTOR * RF_SECTOR;
-  writer->run.size += size;
-  if (whole == 0) {
-    writer->held = all;
-    return RECSORT_OK;
-  }
-  return turn(writer, whole, all - whole, error);
+  const int failure = writer->failure;
+  if (failure != ENOSPC && failure != EDQUOT && failure != EFBIG)
+    return fail_file(writer->file, "written", failure, error);
+  return rf_fail(error, RECSORT_IO_ERROR,
+                 "%.300s: no room for a temporary file beyond %" PRIu64
+                 " MiB: %s; name another folder",
+                 writer->file->folder, writer->file->end >> 20, strerror(failure));
 }
 
-recsort_status rf_writer_end(rf_writer *writer, rf_extent *run, recsort_error *error)
+recsort_status rf_store_end(rf_store *store, rf_writer *writer, rf_extent *run,
+                            recsort_error *error)
 {
-  if (writer->held > 0) {
-    const size_t whole = (size_t)up(writer->held);
-    memset(writer->buffer[writer->filling] + writer->held, 0, whole - writer->held);
-    const recsort_status status = turn(writer, whole, 0, error);
-    if (status) return status;
-  }
-  *run = writer->run;
-  return finish_write(writer, error);
+  if (!rf_writer_end(writer, true)) return rf_store_fail(writer, error);
+  *run = (rf_extent){(size_t)(writer->file - store->files), writer->begin, writer->size};
+  store->written += writer->file->end - writer->begin;
+  return RECSORT_OK;
 }

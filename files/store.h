@@ -27,7 +27,7 @@ typedef struct rf_store {
   rf_file files[RECSORT_FILE_MOST_FOLDERS];
   size_t file_count;
   size_t next; /* the file of the next run */
-  atomic_uint_least64_t written;
+  uint64_t written;
   atomic_uint_least64_t read;
 } rf_store;
 
@@ -50,33 +50,48 @@ recsort_status rf_store_read(rf_store *store, const rf_extent *run, uint64_t off
 /* Gives the disk the space of a run's first `size` bytes back, if the file system can. */
 void rf_store_drop(rf_store *store, const rf_extent *run, uint64_t size);
 
-/* Writes a run, from one of two buffers while the other one is filled. */
+/* Writes bytes behind each other to a file, from one of two buffers while the other one is filled.
+ */
 typedef struct rf_writer {
-  rf_store *store;
-  rf_extent run;
+  rf_file *file;
+  uint64_t begin;           /* where it began in the file */
+  uint64_t size;            /* bytes since then */
   size_t piece;             /* bytes that are filled at a time, at most */
   unsigned char *memory;    /* both buffers */
   unsigned char *buffer[2]; /* of a piece and a sector */
   unsigned filling;
-  size_t held; /* bytes in it that are no whole sector yet, less than RF_SECTOR */
+  size_t held; /* bytes in it */
   rf_task task;
   size_t writing; /* bytes that the task writes */
-  int failure;
+  int failure;    /* an error number */
 } rf_writer;
 
 /* The memory of a writer. */
 uint64_t rf_writer_size(size_t piece);
-recsort_status rf_writer_open(rf_writer *writer, rf_store *store, size_t piece,
-                              recsort_error *error);
+/* False if there is no memory. */
+bool rf_writer_open(rf_writer *writer, size_t piece);
 void rf_writer_close(rf_writer *writer);
 
-/* Begins a run behind all others. */
-recsort_status rf_writer_begin(rf_writer *writer, recsort_error *error);
+/* Begins at the end of the file, which is a multiple of RF_SECTOR. */
+void rf_writer_begin(rf_writer *writer, rf_file *file);
 /* Where the next bytes go: there is room for a piece. */
 void *rf_writer_room(const rf_writer *writer);
-/* Writes so many of them, at most a piece. */
-recsort_status rf_writer_put(rf_writer *writer, size_t size, recsort_error *error);
-/* Ends the run: *run says where it is. */
-recsort_status rf_writer_end(rf_writer *writer, rf_extent *run, recsort_error *error);
+/* Writes so many of them, at most a piece. False, with `failure`, if it or the write before failed.
+ */
+bool rf_writer_put(rf_writer *writer, size_t size);
+/* Copies bytes of any number, and writes each piece that is full. False as above. */
+bool rf_writer_add(rf_writer *writer, const void *data, size_t size);
+/* Writes what is held, and waits. `pads`: up to a multiple of RF_SECTOR. False as above. */
+bool rf_writer_end(rf_writer *writer, bool pads);
+
+/* ---- Runs ---- */
+
+/* Begins a run in the file whose turn it is, behind all others. */
+recsort_status rf_store_begin(rf_store *store, rf_writer *writer, recsort_error *error);
+/* Fills in the error of a writer that failed. */
+recsort_status rf_store_fail(const rf_writer *writer, recsort_error *error);
+/* Ends it: *run says where it is. */
+recsort_status rf_store_end(rf_store *store, rf_writer *writer, rf_extent *run,
+                            recsort_error *error);
 
 #endif

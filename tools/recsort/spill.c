@@ -328,6 +328,7 @@ bool spill_write(spilled_sort *spill, tool_output *output, tool_reader *first, u
   recsort_error error;
   const void *records;
   size_t part = 1;
+  tool_output_bypass_cache(output);
   recsort_status status = recsort_file_finish(spill->file, &error);
   if (status == RECSORT_OK && around && !blocks &&
       !tool_around_begin(first, output, options->unique || count == TOOL_ANY ? TOOL_ANY : wanted)) {

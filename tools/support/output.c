@@ -225,15 +225,60 @@ bool tool_output_open_apart(tool_output *output, const char *path, char *const *
 
 /* ---- Writing ---- */
 
+static bool is_in_memory(int fd)
+{
+  struct statfs system;
+  return fstatfs(fd, &system) == 0 && system.f_type == TMPFS_MAGIC;
+}
+
 static bool failed(const tool_output *output)
 {
   report(output);
   return false;
 }
 
+void tool_output_bypass_cache(tool_output *output)
+{
+  enum { PIECE = 1 << 20 };
+  const size_t held = (size_t)(output->written % RF_SECTOR);
+  const int flags = fcntl(output->fd, F_GETFL);
+  if (!tool_output_is_file(output) || is_in_memory(output->fd) || flags < 0 ||
+      fcntl(output->fd, F_SETFL, flags | O_DIRECT) != 0) {
+    return;
+  }
+  output->direct = (rf_file){.fd = output->fd, .end = output->written - held, .direct = true};
+  if (rf_writer_open(&output->writer, PIECE)) {
+    rf_writer_begin(&output->writer, &output->direct);
+    /* a sector that has been written in part is written again */
+    const bool again = held == 0 || pread(output->fd, output->writer.buffer[0], RF_SECTOR,
+                                          (off_t)output->direct.end) == (ssize_t)held;
+    output->writer.held = held;
+    if (again) return;
+    rf_writer_close(&output->writer);
+  }
+  fcntl(output->fd, F_SETFL, flags);
+}
+
+/* Writes what is left, and makes the file one that is written as others are. */
+static bool end_direct(tool_output *output)
+{
+  if (output->writer.memory == NULL) return true;
+  const bool written = rf_writer_end(&output->writer, false);
+  const int failure = output->writer.failure;
+  rf_writer_close(&output->writer);
+  errno = failure;
+  return written || failed(output);
+}
+
 bool tool_output_write(tool_output *output, const void *data, size_t size)
 {
   const unsigned char *from = data;
+  if (output->writer.memory != NULL) {
+    output->written += size;
+    if (rf_writer_add(&output->writer, data, size)) return true;
+    errno = output->writer.failure;
+    return failed(output);
+  }
   while (size > 0) {
     const ssize_t done = write(output->fd, from, size < (1u << 30) ? size : 1u << 30);
     if (done < 0 && errno == EINTR) continue;
@@ -263,12 +308,6 @@ bool tool_output_write_byte(tool_output *output, unsigned char value, uint64_t s
 }
 
 /* ---- Space ---- */
-
-static bool is_in_memory(int fd)
-{
-  struct statfs system;
-  return fstatfs(fd, &system) == 0 && system.f_type == TMPFS_MAGIC;
-}
 
 void tool_output_fill_by(tool_output *output, unsigned threads)
 {
@@ -489,7 +528,7 @@ static bool commit_atomic(tool_output *output)
 
 bool tool_output_commit(tool_output *output)
 {
-  bool done = output->folder < 0 || commit_atomic(output);
+  bool done = end_direct(output) && (output->folder < 0 || commit_atomic(output));
   tool_temporary_remove(&output->temporary); /* while the open file is locked */
   const int fd = output->fd;
   output->fd = -1;
@@ -502,6 +541,7 @@ void tool_output_discard(tool_output *output)
 {
   tool_temporary_remove(&output->temporary);
   tool_reservation_stop(&output->reservation);
+  rf_writer_close(&output->writer);
   unmap(output);
   if (output->fd > STDERR_FILENO) close(output->fd);
   if (output->folder >= 0) close(output->folder);

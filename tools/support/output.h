@@ -26,6 +26,8 @@
 #include "support/reserve.h"
 #include "support/temporary.h"
 
+#include "files/store.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -43,6 +45,8 @@ typedef struct tool_output {
   uint64_t write_back; /* bytes whose write-back has started */
   bool mappable;
   tool_reservation reservation; /* mappable */
+  rf_file direct;               /* the file, while `writer` writes it */
+  rf_writer writer;             /* without memory: nothing does */
   void *mapping;                /* NULL: none */
   size_t mapping_size;
 } tool_output;
@@ -59,6 +63,9 @@ void tool_output_fill_by(tool_output *output, unsigned threads);
 /* Starts to reserve space for `size` bytes, if the file will be mapped. Call it at most once,
  * before writing. The final size may differ. */
 void tool_output_reserve(tool_output *output, uint64_t size);
+/* From now on writes past the page cache, if it is a file on a disk: for more than memory holds. So
+ * much of it would push out what other programs need, and be written to the disk late. */
+void tool_output_bypass_cache(tool_output *output);
 bool tool_output_write(tool_output *output, const void *data, size_t size);
 /* Writes `size` bytes of one value. */
 bool tool_output_write_byte(tool_output *output, unsigned char value, uint64_t size);
