@@ -41,7 +41,7 @@ void check_workspace(const named_call &call)
                  cudaErrorInvalidValue);
   };
   refused(", a workspace that is too small", workspace.data, less);
-  for (const size_t off : {1, 8, 64, 128})
+  for (const size_t off : {1ul, 8ul, 64ul, 128ul})
     refused(", a workspace that is not aligned", workspace.data + off, bytes);
 }
 
@@ -187,7 +187,7 @@ void check_limits()
 
 int main()
 {
-  for (const size_t count : {40, 3000, 20000}) {
+  for (const size_t count : {40ul, 3000ul, 20000ul}) {
     call_arrays arrays(count);
     const std::vector<named_call> calls = calls_on(arrays), others = calls_of_another(arrays);
     for (size_t i = 0; i < calls.size(); i++) {
