@@ -122,7 +122,7 @@ class Header:
                 name = re.search(r'(\w+)\(', token)[1]
                 self.functions[name] = text, re.sub(r'^(RECSORT_API| {11}) ', '', token, flags=re.M)
                 section.functions.append(name)
-            elif name := re.search(r'\} (\w+);$', token):
+            elif name := re.search(r'\} (\w+);$', token) or re.match(r'typedef \w+ \(\*(\w+)\)', token):
                 self.types[name[1]] = text, token
                 section.types.append(name[1])
             elif not token.startswith('typedef'):
@@ -142,7 +142,7 @@ class Header:
     def overview(self, name, title):
         yield '.SH SYNOPSIS'
         yield from code([f'#include <recsort/{self.name}>', '',
-                         'cc program.c $(pkg-config --cflags --libs recsort)'])
+                         f'cc program.c $(pkg-config --cflags --libs {title if title == "recsort_file" else "recsort"})'])
         yield '.SH DESCRIPTION'
         yield from man(self.about)
         taken = {kind for _, declaration in self.functions.values() for kind in self.types_of(declaration)}
@@ -161,7 +161,8 @@ class Header:
         yield '.SH OTHER HEADERS'
         yield from man('`recsort.hpp` sorts C++ structs without a schema. `job.h`, which `recsort.h` includes, has the '
                        'struct for all that can be asked for: `recsort_job`(3). `tools.h` is for commands, converters and bindings: '
-                       '`recsort_tools`(3); `partition.h` is for sorts by several processes: `recsort_partition`(3). '
+                       '`recsort_tools`(3); `partition.h` is for sorts by several processes: `recsort_partition`(3); '
+                       '`file.h` is for more records than memory holds: `recsort_file`(3). '
                        '`plugin.h` is for authors of plugins.')
 
     def type(self, name):

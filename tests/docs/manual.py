@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-root, pages, library = (Path(name) for name in sys.argv[1:])
+root, pages, *libraries = (Path(name) for name in sys.argv[1:])
 problems = []
 
 
@@ -29,7 +29,7 @@ def output_of(*command, **kind):
 
 
 # Pages about a header.
-OVERVIEWS = ('recsort', 'recsort_job', 'recsort_tools', 'recsort_partition')
+OVERVIEWS = ('recsort', 'recsort_job', 'recsort_tools', 'recsort_partition', 'recsort_file')
 
 
 @functools.cache
@@ -42,7 +42,7 @@ def shown(page):
 
 
 def functions_have_pages():
-    exported = {line.split()[0] for line in
+    exported = {line.split()[0] for library in libraries for line in
                 output_of('nm', '-D', '--defined-only', '--format=posix', library).splitlines()}
     expected = exported
     names = {page.stem for page in pages.glob('man3/*.3')} - set(OVERVIEWS)

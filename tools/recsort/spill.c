@@ -23,7 +23,8 @@
 
 enum {
   ROWS_SIZE = 256 << 10, /* bytes of records with numbers, at least one */
-  KEYS = 1024            /* encoded at a time */
+  KEYS = 1024,           /* encoded at a time */
+  OWN_SIZE = 8 << 20     /* bytes that the buffers of the command take, at most */
 };
 
 static bool fail(const recsort_error *error)
@@ -167,7 +168,8 @@ bool spill_open(spilled_sort *spill, const cli_job *job, uint64_t memory, uint64
   }
   wanted.folders = usual != NULL ? &folder : options->folders;
   wanted.folder_count = usual != NULL ? 1 : options->folder_count;
-  wanted.memory = memory > 1 ? memory : 1;
+  const uint64_t own = memory / 16 < OWN_SIZE ? memory / 16 : OWN_SIZE;
+  wanted.memory = memory > own + 1 ? memory - own : 1;
   wanted.head = options->unique || !options->has_head ? 0 : options->head;
   wanted.most_runs = most_runs;
   wanted.progress = show;

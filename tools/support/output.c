@@ -239,7 +239,7 @@ static bool failed(const tool_output *output)
 
 void tool_output_bypass_cache(tool_output *output)
 {
-  enum { PIECE = 1 << 20 };
+  enum { PIECE = 512 << 10 };
   const size_t held = (size_t)(output->written % RF_SECTOR);
   const int flags = fcntl(output->fd, F_GETFL);
   if (!tool_output_is_file(output) || is_in_memory(output->fd) || flags < 0 ||

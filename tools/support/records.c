@@ -8,6 +8,7 @@
 #include "support/team.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,8 @@
 
 enum {
   read_size = 8 << 20,     /* bytes between updates of the progress line */
-  pass_size = 1 << 20,     /* bytes of records that are passed on at a time, at least one record */
+  pass_size = 256 << 10,   /* bytes of records that are passed on at a time, at least one record */
+  drop_size = 8 << 20,     /* bytes of a file whose pages are dropped at a time: they fill memory */
   first_growth = 32 << 10, /* small, so that a pipe with few records does not start the GPU */
   growth_limit = 64 << 20  /* a pipe's buffer doubles up to this size, then grows by it */
 };
@@ -140,6 +142,14 @@ static bool pass_on(tool_records *records, const tool_reading *reading)
   return true;
 }
 
+/* Drops the pages of a file whose records have been passed on. */
+static void drop_pages(const tool_reader *reader, uint64_t *dropped)
+{
+  if (!reader->sized || reader->given - *dropped < drop_size) return;
+  posix_fadvise(reader->stream.fd, 0, lseek(reader->stream.fd, 0, SEEK_CUR), POSIX_FADV_DONTNEED);
+  *dropped = reader->given;
+}
+
 /* Moves what is left to a buffer of `size` bytes. */
 static bool shrink(tool_records *records, size_t size)
 {
@@ -192,10 +202,14 @@ static bool make_room(tool_records *records, const tool_reader *reader, uint64_t
 static bool read_input(tool_records *records, tool_reader *reader, const tool_reading *reading)
 {
   tool_bytes *const bytes = &records->records;
+  uint64_t dropped = 0;
   if (reader->sized && !records->passing && !make_room(records, reader, reader->left, reading)) {
     return false;
   }
   tool_progress_begin("reading", reader->left);
+  /* no pages are read ahead: they take memory, and are locked while they are read */
+  if (reader->sized && records->passing)
+    posix_fadvise(reader->stream.fd, 0, 0, POSIX_FADV_RANDOM);
   if (reader->sized && !records->passing && reader->left > read_size) {
     const size_t size = (size_t)reader->left;
     if (!read_rest(reader, bytes->data + bytes->size, reading->unwanted)) return false;
@@ -205,6 +219,7 @@ static bool read_input(tool_records *records, tool_reader *reader, const tool_re
     const size_t most = records->passing ? passed_size(reader) : bytes->capacity;
     if (records->passing && bytes->size == most) {
       if (!pass_on(records, reading)) return false;
+      drop_pages(reader, &dropped);
     } else if (!reader->sized && bytes->size == most) {
       const size_t step = bytes->size < growth_limit ? bytes->size + first_growth : growth_limit;
       if (!make_room(records, reader, step, reading)) return false;
