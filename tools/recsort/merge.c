@@ -219,7 +219,8 @@ static bool merge_inputs(merge_state *merge)
   uint64_t count;
   recsort_error error;
   if (!open_inputs(merge) || !count_records(merge, &count) ||
-      !spill_open(spill, merge->job, wanted_memory(merge), TOOL_ANY, merge->most_open)) {
+      !spill_open(spill, merge->job, &merge->output, wanted_memory(merge), TOOL_ANY,
+                  merge->most_open)) {
     return false;
   }
   const bool unknown = count == TOOL_ANY || merge->job->options->unique;
@@ -263,12 +264,6 @@ int command_merge(cli_job *job)
                        .input_count = options->input_count != 0 ? options->input_count : 1};
   tool_dropped dropped = {0};
   run_times times = {.begin = tool_seconds()};
-  if (options->unique && tool_format_has_numbers(&merge.format)) {
-    tool_error(
-        "--merge: the header says how many records follow, and with --unique that is not known "
-        "before they are merged; sort the files instead");
-    return TOOL_TROUBLE;
-  }
   if (!job_open_sorter(job) || !allow_open_files(&merge) ||
       !tool_output_open_apart(&merge.output, options->output, options->inputs,
                               options->input_count)) {

@@ -258,6 +258,7 @@ typedef struct sorter_opening {
   bool spills; /* the records do not fit: */
   spilled_sort spill;
   tool_records *input;
+  const tool_output *to;
 } sorter_opening;
 
 /* Finds out whether there is enough memory to sort files. False if they cannot be sorted. */
@@ -318,7 +319,7 @@ static bool pass(void *context, const void *records, size_t count, uint64_t held
     const bool asked = opening->job->options->memory != 0 || opening->job->options->percent != 0;
     /* other programs, and the page cache, get a quarter of what is available */
     const uint64_t memory = asked ? opening->available : opening->available / 4 * 3;
-    if (!spill_open(&opening->spill, opening->job, memory > held ? memory - held : 0,
+    if (!spill_open(&opening->spill, opening->job, opening->to, memory > held ? memory - held : 0,
                     opening->count, 0)) {
       return false;
     }
@@ -410,11 +411,12 @@ int command_sort(cli_job *job)
   const cli_options *const options = job->options;
   const tool_format format = job->format;
   run_times times = {.begin = tool_seconds()};
+  tool_output output;
   tool_records input = {.first.stream.fd = -1};
-  sorter_opening opening = {.job = job, .available = job_memory_limit(options), .input = &input};
+  sorter_opening opening = {
+      .job = job, .available = job_memory_limit(options), .input = &input, .to = &output};
   tool_extent extent;
   double sorted = 0;
-  tool_output output;
   if (!tool_output_open_apart(&output, options->output, options->inputs, options->input_count)) {
     return TOOL_TROUBLE;
   }

@@ -144,18 +144,24 @@ static void show(void *context, recsort_file_phase phase, uint64_t done)
   tool_progress_update(done);
 }
 
-bool spill_open(spilled_sort *spill, const cli_job *job, uint64_t memory, uint64_t count,
-                size_t most_runs)
+/* True if how many records the header must name is known only after them. */
+static bool corrects_header(const cli_job *job)
+{
+  return job->options->unique && job->options->index_bits == 0 &&
+         tool_format_has_numbers(&job->format);
+}
+
+bool spill_open(spilled_sort *spill, const cli_job *job, const tool_output *output, uint64_t memory,
+                uint64_t count, size_t most_runs)
 {
   static recsort_file_phase shown;
   const cli_options *const options = job->options;
   recsort_file_options wanted = RECSORT_FILE_OPTIONS_INIT;
   recsort_error error;
   *spill = (spilled_sort){.own = *job};
-  if (options->unique && tool_format_has_numbers(&job->format) && options->index_bits == 0) {
-    tool_error("--unique: the header says how many records follow, and if they do not fit in "
-               "memory that is "
-               "not known before they are written; give more memory");
+  if (corrects_header(job) && !tool_output_is_file(output)) {
+    tool_error("--unique: the header says how many records follow, which is known too late for "
+               "an output that is no file: -o FILE");
     return false;
   }
   if (is_numbered(spill) && !add_number(spill, job)) return false;
@@ -348,6 +354,8 @@ bool spill_write(spilled_sort *spill, tool_output *output, tool_reader *first, u
     return false;
   }
   if (blocks) return write_blocks(&r, NULL, 0); /* headers without records */
+  if (corrects_header(&spill->own) && !tool_around_correct(first, output, spill->given))
+    return false;
   if (options->command == COMMAND_MERGE) return true;
   return around ? tool_around_end(first, output, spill->given) : tool_reader_end(first);
 }

@@ -27,10 +27,10 @@ typedef struct spilled_sort {
 } spilled_sort;
 
 /* Begins. `memory` is what it may take. `count`: the records that will come, at least; TOOL_ANY:
- * not known. `most_runs` as for librecsort_file. The sorter of `job` is open. False after a
- * message; call spill_close in any case. Then set `report` and `inputs`. */
-bool spill_open(spilled_sort *spill, const cli_job *job, uint64_t memory, uint64_t count,
-                size_t most_runs);
+ * not known. `most_runs` as for librecsort_file. `output` gets the result. The sorter of `job` is
+ * open. False after a message; call spill_close in any case. Then set `report` and `inputs`. */
+bool spill_open(spilled_sort *spill, const cli_job *job, const tool_output *output, uint64_t memory,
+                uint64_t count, size_t most_runs);
 /* Takes the next records. */
 bool spill_pass(spilled_sort *spill, const void *records, size_t count);
 /* Writes the result, with what is around it: header and trailer of the first input, but for the

@@ -136,6 +136,22 @@ bool tool_around_begin(tool_reader *first, tool_output *to, uint64_t count)
   return good;
 }
 
+bool tool_around_correct(const tool_reader *first, tool_output *to, uint64_t count)
+{
+  tool_bytes made = {0};
+  tool_why why;
+  bool good = make_header(first, count, &made, &why) || refused(first, &why);
+  if (good && first->format.skip + (made.size - first->header.size) != first->put_size) {
+    tool_error("%s: the header would become longer or shorter by the number of records, which is "
+               "known too late; give more memory",
+               first->name);
+    good = false;
+  }
+  good = good && tool_output_overwrite(to, made.data, made.size);
+  tool_bytes_free(&made);
+  return good;
+}
+
 /* ---- The trailer ---- */
 
 /* Copies bytes behind the records: from `at` on, as many as there are if `size` is TOOL_ANY. */

@@ -296,6 +296,31 @@ bool tool_output_write(tool_output *output, const void *data, size_t size)
   return true;
 }
 
+static bool write_at(int fd, const unsigned char *from, size_t size, uint64_t offset)
+{
+  while (size > 0) {
+    const ssize_t done = pwrite(fd, from, size, (off_t)offset);
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) return false;
+    from += done;
+    size -= (size_t)done;
+    offset += (uint64_t)done;
+  }
+  return true;
+}
+
+/* Moves the file position behind what was written at explicit offsets. */
+static bool seek_end(tool_output *output)
+{
+  return lseek(output->fd, (off_t)output->written, SEEK_SET) >= 0 || failed(output);
+}
+
+bool tool_output_overwrite(tool_output *output, const void *data, size_t size)
+{
+  return end_direct(output) && (write_at(output->fd, data, size, 0) || failed(output)) &&
+         seek_end(output);
+}
+
 bool tool_output_write_byte(tool_output *output, unsigned char value, uint64_t size)
 {
   unsigned char bytes[1 << 14];
@@ -362,12 +387,6 @@ static void unmap(tool_output *output)
   output->mapping = NULL;
 }
 
-/* Moves the file position behind what was written at explicit offsets. */
-static bool seek_end(tool_output *output)
-{
-  return lseek(output->fd, (off_t)output->written, SEEK_SET) >= 0 || failed(output);
-}
-
 bool tool_output_filled(tool_output *output)
 {
   const size_t page = page_size();
@@ -393,19 +412,6 @@ bool tool_output_share(tool_output *output, char *path, size_t size)
   if ((size_t)snprintf(path + length, left, "/%s", output->temporary.name) < left) return true;
   errno = ENAMETOOLONG;
   return failed(output);
-}
-
-static bool write_at(int fd, const unsigned char *from, size_t size, uint64_t offset)
-{
-  while (size > 0) {
-    const ssize_t done = pwrite(fd, from, size, (off_t)offset);
-    if (done < 0 && errno == EINTR) continue;
-    if (done < 0) return false;
-    from += done;
-    size -= (size_t)done;
-    offset += (uint64_t)done;
-  }
-  return true;
 }
 
 /* Writes one piece through `buffer`. Returns its bytes, or 0 with errno. */

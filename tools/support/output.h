@@ -67,6 +67,8 @@ void tool_output_reserve(tool_output *output, uint64_t size);
  * much of it would push out what other programs need, and be written to the disk late. */
 void tool_output_bypass_cache(tool_output *output);
 bool tool_output_write(tool_output *output, const void *data, size_t size);
+/* Writes again the first bytes of an output that is a file. */
+bool tool_output_overwrite(tool_output *output, const void *data, size_t size);
 /* Writes `size` bytes of one value. */
 bool tool_output_write_byte(tool_output *output, unsigned char value, uint64_t size);
 /* Maps the next `size` bytes of the file, which are zero; any threads may fill them. *at is NULL if

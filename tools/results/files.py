@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""Files that are larger than the memory that may be taken: recsort beside GNU sort, DuckDB and Polars.
+
+Usage: files.py BUILD FOLDER MIB MEMORY    BUILD: a Release; FOLDER: on the disk that is measured, with ten
+                                           times MIB of space; MEMORY: MiB. Needs duckdb, polars and numpy, and
+                                           root, for control groups (version 1) and to drop the page cache.
+
+Each sorts the same records by the same key, in a control group that leaves it MEMORY, what Python and its
+libraries take before (for the peers), and 1% + 8 MiB; and beside this its own option for the limit says MEMORY.
+GNU sort gets the records as lines of text: hexadecimal digits, the key first. DuckDB sorts a table of its own
+into another one, Polars an Arrow file into another one. recsort's time includes that the output is on the disk.
+"""
+import os
+import platform
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+GROUP = Path('/sys/fs/cgroup/memory/recsort-files')
+# name, dtype, the schema's fields, the key's bytes for text
+KINDS = [
+    ('8 bytes', [('key', '<u4'), ('value', '<u4')], '{name: key, type: uint32}, {name: value, type: uint32}'),
+    ('Entity, 20 bytes', [('key', '<u4'), ('rest', 'V16')], '{name: key, type: uint32}, {name: rest, type: bytes, count: 16}'),
+    ('100 bytes', [('key', '>u8'), ('rest', 'V92')], '{name: key, type: uint64, endian: big}, {name: rest, type: bytes, count: 92}'),
+]
+
+DUCKDB = '''
+import duckdb, sys
+base, memory = sys.argv[1:]
+c = duckdb.connect(base)
+c.execute(f"set memory_limit='{memory}MiB'; set threads=2; set temp_directory='{base}.tmp'; set preserve_insertion_order=false")
+c.execute('create table sorted as select * from t order by key')
+c.execute('checkpoint')
+'''
+POLARS = '''
+import polars, sys
+polars.scan_ipc(sys.argv[1], memory_map=False).sort('key', maintain_order=True).sink_ipc(sys.argv[2])
+'''
+
+
+def drop_cache():
+    os.sync()
+    Path('/proc/sys/vm/drop_caches').write_text('3')
+
+
+def timed(command, memory, stdout=None):
+    """Seconds and the peak of the control group in MiB; the seconds are None if it failed or was killed."""
+    GROUP.mkdir(exist_ok=True)
+    (GROUP / 'memory.limit_in_bytes').write_text(str(int(memory * 1.01 + 8) << 20))
+    (GROUP / 'memory.max_usage_in_bytes').write_text('0')
+    drop_cache()
+    start = time.monotonic()
+    done = subprocess.run(command, stdout=stdout, stderr=subprocess.DEVNULL, timeout=1200,
+                          preexec_fn=lambda: (GROUP / 'cgroup.procs').write_text(str(os.getpid())))
+    if stdout:
+        os.fsync(stdout.fileno())
+    seconds = time.monotonic() - start
+    peak = int((GROUP / 'memory.max_usage_in_bytes').read_text()) >> 20
+    return (seconds if done.returncode == 0 else None), peak
+
+
+def base_of(module):
+    """What Python takes with a library, in MiB."""
+    code = f'import {module}, resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)'
+    return int(subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=True).stdout)
+
+
+def dd(*arguments):
+    start = time.monotonic()
+    subprocess.run(['dd', 'bs=4M', 'status=none', *arguments], check=True)
+    return time.monotonic() - start
+
+
+def make(folder, dtype, count):
+    dtype = np.dtype(dtype)
+    random = np.random.default_rng(20261127)
+    with open(folder / 'in', 'wb') as out:
+        for start in range(0, count, 1 << 20):
+            part = np.frombuffer(random.bytes(min(1 << 20, count - start) * dtype.itemsize), dtype)
+            part.tofile(out)
+    return dtype
+
+
+def make_text(folder, dtype):
+    with open(folder / 'in', 'rb') as source, open(folder / 'in.txt', 'wb') as out:
+        swap = dtype['key'].byteorder != '>'
+        while data := source.read(dtype.itemsize * (1 << 16)):
+            rows = np.frombuffer(data, np.uint8).reshape(-1, dtype.itemsize).copy()
+            size = dtype['key'].itemsize
+            if swap:
+                rows[:, :size] = rows[:, :size][:, ::-1]
+            digits = np.frombuffer(rows.tobytes().hex().encode(), np.uint8).reshape(len(rows), -1)
+            out.write(np.hstack([digits, np.full((len(rows), 1), 10, np.uint8)]).tobytes())
+
+
+def make_tables(folder, dtype):
+    import duckdb
+    import polars
+    import pyarrow as pa
+    records = np.memmap(folder / 'in', dtype, 'r')
+    rest = dtype.names[1]
+    wide = dtype[rest].itemsize
+    table = duckdb.connect(str(folder / 'db'))
+    kind = 'uinteger' if wide == 4 else 'blob'
+    table.execute(f"create table t (key {'uinteger' if dtype['key'].itemsize == 4 else 'ubigint'}, rest {kind})")
+    writer = None
+    for start in range(0, len(records), 1 << 18):
+        part = records[start:start + (1 << 18)]
+        key = pa.array(part['key'].astype(part['key'].dtype.newbyteorder('=')))
+        if wide == 4:
+            other = pa.array(part[rest])
+        else:
+            data = np.ascontiguousarray(part[rest]).tobytes()
+            offsets = np.arange(len(part) + 1, dtype=np.int32) * wide
+            other = pa.Array.from_buffers(pa.binary(), len(part), [None, pa.py_buffer(offsets), pa.py_buffer(data)])
+        batch = pa.table([key, other], names=['key', 'rest'])
+        table.execute('insert into t select * from batch')
+        writer = writer or pa.ipc.new_file(str(folder / 'in.arrow'), batch.schema)
+        writer.write_table(batch)
+    writer.close()
+    table.execute('checkpoint')
+    table.close()
+    return polars.__version__, duckdb.__version__
+
+
+def is_sorted(folder, dtype, count):
+    records = np.memmap(folder / 'out', dtype, 'r')
+    last = 0
+    for start in range(0, count, 1 << 22):
+        keys = records['key'][start:start + (1 << 22)].astype(np.uint64)
+        if keys[0] < last or np.any(keys[1:] < keys[:-1]):
+            return False
+        last = keys[-1]
+    return len(records) == count
+
+
+def main():
+    build, folder, size, memory = Path(sys.argv[1]).resolve(), Path(sys.argv[2]), int(sys.argv[3]) << 20, int(sys.argv[4])
+    folder.mkdir(exist_ok=True)
+    root = Path(__file__).parents[2]
+    commit = subprocess.run(['git', '-C', root, 'rev-parse', '--short', 'HEAD'], capture_output=True, text=True).stdout.strip()
+    bases = base_of('duckdb'), base_of('polars')
+    rows = []
+    for name, fields, text in KINDS:
+        count = size // np.dtype(fields).itemsize
+        dtype = make(folder, fields, count)
+        (folder / 's.yaml').write_text(f'record: R\nlayout: packed\nfields: [{text}]\nkeys: [key]\n')
+        drop_cache()
+        floor = 2 * dd(f'if={folder}/in', f'of={folder}/copy', 'iflag=direct', 'oflag=direct')
+        (folder / 'copy').unlink()
+        recsort = [build / 'tools/recsort', '-s', folder / 's.yaml', '-S', f'{memory}M', folder / 'in', '-o', folder / 'out']
+        ours, peak = sorted(timed(recsort, memory) for _ in range(3))[1]
+        assert is_sorted(folder, dtype, count)
+        (folder / 'out').unlink()
+        make_text(folder, dtype)
+        digits = 2 * dtype['key'].itemsize
+        with open(folder / 'out.txt', 'wb') as out:
+            gnu, _ = timed(['env', 'LC_ALL=C', 'sort', '-s', f'-k1.1,1.{digits}', '-S', f'{memory}M', '--parallel=2', '-T', folder,
+                            folder / 'in.txt'], memory, out)
+        (folder / 'in.txt').unlink(), (folder / 'out.txt').unlink()
+        versions = make_tables(folder, dtype)
+        duck, _ = timed([sys.executable, '-c', DUCKDB, folder / 'db', str(memory)], memory + bases[0])
+        polars, _ = timed([sys.executable, '-c', POLARS, folder / 'in.arrow', folder / 'out.arrow'], memory + bases[1])
+        for left in folder.iterdir():
+            if left.is_file():
+                left.unlink()
+        rows.append((name, count, floor, ours, peak, gnu, duck, polars))
+        print(rows[-1], file=sys.stderr)
+
+    def cell(seconds):
+        return f'{seconds:.1f}' if seconds else 'killed'
+    sort = subprocess.run(['sort', '--version'], capture_output=True, text=True).stdout.split('\n')[0]
+    print(f'{size >> 20} MiB sorted in {memory} MiB: commit {commit}, {os.cpu_count()} processors, Linux {platform.release()}, '
+          f'{time.strftime("%Y-%m-%d")}\n')
+    print(f'By tools/results/files.py. {sort}, DuckDB {versions[1]}, Polars {versions[0]}. Seconds, of recsort the median of three runs.')
+    print('"Disk" is twice what dd takes to copy the input past the page cache: two reads and two writes.\n')
+    print('| records | number | disk | recsort | recsort, MiB | disk / recsort | GNU sort, text | DuckDB | Polars | best peer / recsort |')
+    print('| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |')
+    for name, count, floor, ours, peak, gnu, duck, polars in rows:
+        best = min(seconds for seconds in (gnu, duck, polars, 1e9) if seconds)
+        print(f'| {name} | {count:,} | {floor:.1f} | {ours:.1f} | {peak} | {floor / ours:.2f} | {cell(gnu)} | {cell(duck)} | '
+              f'{cell(polars)} | {best / ours:.1f} |')
+
+
+main()
