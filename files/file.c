@@ -195,7 +195,8 @@ static recsort_status merge_to_runs(recsort_file *file, recsort_error *error)
 static recsort_status finish(recsort_file *file, recsort_error *error)
 {
   const bool in_memory = file->load.before == 0 || file->load.keeps_head;
-  if (file->source_count == 0 && in_memory) return rf_load_sort(file, error);
+  /* otherwise a run may be on its way to the sources */
+  if (in_memory && file->source_count == 0) return rf_load_sort(file, error);
   recsort_status status = rf_load_flush(file, error);
   if (status) return status;
   rf_load_close(file);

@@ -1,6 +1,7 @@
 /* sort.h - a sort of any number of records, and what its two phases share.
  *
- *   file.c    the calls
+ *   whole.c   the call for whole files, by the others
+ *   file.c    the other calls
  *   load.c    the first phase: records are loaded, sorted, and written as runs
  *   merge.c   the second phase: runs are merged
  *   store.c   temporary files

@@ -77,9 +77,9 @@ configure() { # NAME
 targets() { # NAME
   library='unit tests/threads/all tests/conformance/all tests/faults/all'
   case $1$gate in
-    threads*) echo "$library" ;;
+    threads*) echo "$library tests/files/all" ;;
     coverage) echo "$library tests/schema/all tests/cuda/all tests/fuzz/all" ;;
-    sanitizeyes) echo "$library tests/schema/all tests/cuda/all tests/fuzz/all tools/all" ;;
+    sanitizeyes) echo "$library tests/files/all tests/schema/all tests/cuda/all tests/fuzz/all tools/all" ;;
     *) echo all ;;
   esac
 }
@@ -89,15 +89,15 @@ chosen() { # NAME
   case $1$gate in
     gccyes) echo '-LE ^long$' ;;
     # The library on hostile input, with failing memory, and through the plugin's host code.
-    sanitizeyes) echo '-R ^(unit|schema|threads|faults\.hook|fuzz|cuda\.(devices|failures|merges|pairs)|cli\.(input|output)) -LE ^long$' ;;
-    threadsyes) echo '-R ^(unit\.test_(base|buckets|merge|merging|permute|run_merge|sorter)|threads\.(pool|tasks)|conformance\.few|faults\.hook)$' ;;
+    sanitizeyes) echo '-R ^(unit|schema|threads|files|faults\.hook|fuzz|cuda\.(devices|failures|merges|pairs)|cli\.(input|output)) -LE ^long$' ;;
+    threadsyes) echo '-R ^(unit\.test_(base|buckets|merge|merging|permute|run_merge|sorter)|threads\.(pool|tasks)|files\.file|conformance\.few|faults\.hook)$' ;;
     # What depends on the compiler: not kernels, which clang only compiles for its warnings; nor
     # how commands take options and deal with the system; nor processors without AVX.
     clang) echo '-E ^(emulation|cuda|bench|no-avx|conformance\.plain|cli\.(input|options|output|robust|tmpfs)|real\.readers)' ;;
     # Not those that run no compiled code, trace calls and send signals, or depend on the kind of disk.
     sanitize) echo '-E ^(cli\.robust|cpp\.refused|law|promises|readme\.(figures|pages))|tmpfs' ;;
     # Not two that run on one thread, mostly.
-    threads) echo '-R ^(unit|threads\.(pool|tasks)|conformance\.few|faults\.hook) -E ^unit\.test_(budget|runs)$' ;;
+    threads) echo '-R ^(unit|threads\.(pool|tasks)|files|conformance\.few|faults\.hook) -E ^unit\.test_(budget|runs)$' ;;
     coverage) echo '-R ^(unit|schema|faults|threads|cuda\.(devices|merges|pairs|resident|shards)|fuzz|conformance\.few|coverage)' ;;
   esac
 }

@@ -1,5 +1,9 @@
 /* file.h - sorts more records than memory holds, by way of temporary files: librecsort_file.
  *
+ *   recsort_file_sort(sorter, inputs, input_count, output, NULL, &error);
+ *
+ * sorts files. Records that are being made, or wanted one after the other, are sorted by
+ *
  *   recsort_file_options options = RECSORT_FILE_OPTIONS_INIT;
  *   options.memory = 1 << 30;
  *   recsort_file_open(sorter, &options, &file, &error);
@@ -10,7 +14,7 @@
  *     consume(sorted, count);
  *   recsort_file_close(file);
  *
- * recsort_file_sort does this for whole files. The order has the same bytes as that of
+ * The order has the same bytes as that of
  * recsort_sort: it is stable, whatever the limit.
  *
  * Records that fit in the memory are sorted there, and no file is made. Otherwise each load of
@@ -73,6 +77,17 @@ typedef struct recsort_file_stats {
   double merge_seconds;   /* of the sorter, for merges */
   double wait_seconds;    /* that merges waited for reads */
 } recsort_file_stats;
+
+/* Sorts the records of `inputs`, one file after the other, into the file `output`, which may be one
+ * of them. Files hold records and nothing else; the command recsort sorts files with headers. The
+ * output is replaced in one step, when the new file is on the disk: whatever fails, it is the old
+ * one. It keeps the old one's mode; if it is a link, the file is replaced that the link leads to.
+ * `options` may be NULL. Errors: those of a sort below; IO_ERROR, also if an input is no whole
+ * number of records. */
+RECSORT_API recsort_status recsort_file_sort(recsort_sorter *sorter, const char *const *inputs,
+                                             size_t input_count, const char *output,
+                                             const recsort_file_options *options,
+                                             recsort_error *error);
 
 /* Begins a sort. `folders` and the texts in it are copied. On success end with recsort_file_close.
  * The memory of the sorter is freed first. Errors: INVALID_ARGUMENT; OUT_OF_MEMORY, with the least

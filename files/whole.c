@@ -1,0 +1,196 @@
+/* whole.c - sorts whole files into one, which is replaced in one step. */
+#include "sort.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { CHUNK = 256 << 10 }; /* bytes that are read or written at a time; reads: at least a record */
+
+static recsort_status fail_path(const char *path, int number, recsort_error *error)
+{
+  return rf_fail(error, RECSORT_IO_ERROR, "%.300s: %s", path, strerror(number));
+}
+
+/* ---- Inputs ---- */
+
+/* Reads until the buffer is full or the file ends. */
+static recsort_status fill(int fd, const char *path, unsigned char *to, size_t size, size_t *got,
+                           recsort_error *error)
+{
+  for (*got = 0; *got < size;) {
+    const ssize_t part = read(fd, to + *got, size - *got);
+    if (part == 0) break;
+    if (part < 0 && errno != EINTR) return fail_path(path, errno, error);
+    if (part > 0) *got += (size_t)part;
+  }
+  return RECSORT_OK;
+}
+
+static recsort_status append_file(recsort_file *file, const char *path, unsigned char *buffer,
+                                  size_t size, recsort_error *error)
+{
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return fail_path(path, errno, error);
+  size_t got = size;
+  recsort_status status = RECSORT_OK;
+  while (status == RECSORT_OK && got == size) {
+    status = fill(fd, path, buffer, size, &got, error);
+    if (status == RECSORT_OK && got % file->record_size != 0)
+      status = rf_fail(error, RECSORT_IO_ERROR,
+                       "%.300s: its bytes are no whole number of records of %zu bytes", path,
+                       file->record_size);
+    if (status == RECSORT_OK)
+      status = recsort_file_append(file, buffer, got / file->record_size, error);
+  }
+  close(fd);
+  return status;
+}
+
+/* ---- The output ---- */
+
+/* A file without a name that will replace `name`. */
+typedef struct new_file {
+  char path[PATH_MAX]; /* of the file that is replaced; links have been followed */
+  char folder_path[PATH_MAX];
+  char name[NAME_MAX + 1];
+  char temporary[NAME_MAX + 1]; /* empty: it has no name yet */
+  int folder;                   /* -1: not opened */
+  rf_file file;
+  bool replaces;
+  struct stat old;
+  rf_writer writer;
+} new_file;
+
+/* Names it so that it can be renamed. */
+static bool give_name(new_file *to, bool creates)
+{
+  char link[64];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", to->file.fd);
+  for (unsigned number = 0;; number++) {
+    snprintf(to->temporary, sizeof to->temporary, ".%.*s.recsort-%ld-%u", 200, to->name,
+             (long)getpid(), number);
+    const bool named =
+        creates ? (to->file.fd = openat(to->folder, to->temporary,
+                                        O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) >= 0
+                : linkat(AT_FDCWD, link, to->folder, to->temporary, AT_SYMLINK_FOLLOW) == 0;
+    if (named) return true;
+    if (errno == EEXIST) continue;
+    to->temporary[0] = '\0';
+    return false;
+  }
+}
+
+static recsort_status open_output(new_file *to, const char *path, recsort_error *error)
+{
+  char copy[PATH_MAX];
+  to->folder = to->file.fd = -1;
+  if (realpath(path, to->path) == NULL &&
+      snprintf(to->path, sizeof to->path, "%s", path) >= (int)sizeof to->path) {
+    return fail_path(path, ENAMETOOLONG, error);
+  }
+  strcpy(copy, to->path);
+  strcpy(to->folder_path, dirname(copy));
+  strcpy(copy, to->path);
+  if (snprintf(to->name, sizeof to->name, "%s", basename(copy)) >= (int)sizeof to->name)
+    return fail_path(path, ENAMETOOLONG, error);
+  to->replaces = stat(to->path, &to->old) == 0;
+  if (to->replaces && !S_ISREG(to->old.st_mode))
+    return rf_fail(error, RECSORT_INVALID_ARGUMENT, "%.300s: it is no regular file", path);
+  if (to->replaces && access(to->path, W_OK) != 0) return fail_path(path, errno, error);
+  to->folder = open(to->folder_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (to->folder < 0) return fail_path(path, errno, error);
+  to->file.fd = openat(to->folder, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
+  if (to->file.fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL))
+    (void)give_name(to, true);
+  if (to->file.fd < 0) return fail_path(path, errno, error);
+  const int flags = fcntl(to->file.fd, F_GETFL);
+  to->file.direct = flags >= 0 && fcntl(to->file.fd, F_SETFL, flags | O_DIRECT) == 0;
+  if (!rf_writer_open(&to->writer, CHUNK)) return rf_fail_memory(error, rf_writer_size(CHUNK));
+  rf_writer_begin(&to->writer, &to->file);
+  return RECSORT_OK;
+}
+
+/* Brings it to the disk, and in place of the old one. */
+static bool replace(new_file *to)
+{
+  if (!rf_writer_end(&to->writer, false)) {
+    errno = to->writer.failure;
+    return false;
+  }
+  if (to->replaces && fchmod(to->file.fd, to->old.st_mode & 07777) != 0) return false;
+  if (fsync(to->file.fd) != 0) return false;
+  if (to->temporary[0] == '\0' && !give_name(to, false)) return false;
+  if (renameat(to->folder, to->temporary, to->folder, to->name) != 0) return false;
+  to->temporary[0] = '\0';
+  return fsync(to->folder) == 0 || errno == EINVAL; /* some file systems cannot */
+}
+
+static void close_output(new_file *to)
+{
+  rf_writer_close(&to->writer);
+  if (to->temporary[0] != '\0') unlinkat(to->folder, to->temporary, 0);
+  if (to->file.fd >= 0) close(to->file.fd);
+  if (to->folder >= 0) close(to->folder);
+}
+
+/* ---- The sort ---- */
+
+static recsort_status write_result(recsort_file *file, new_file *to, const char *output,
+                                   recsort_error *error)
+{
+  const void *records;
+  size_t count = 1;
+  recsort_status status = recsort_file_finish(file, error);
+  while (status == RECSORT_OK && count > 0) {
+    status = recsort_file_next(file, &records, &count, error);
+    if (status == RECSORT_OK && !rf_writer_add(&to->writer, records, count * file->record_size))
+      status = fail_path(output, to->writer.failure, error);
+  }
+  if (status == RECSORT_OK && !replace(to)) status = fail_path(output, errno, error);
+  return status;
+}
+
+static recsort_status sort_files(recsort_file *file, const char *const *inputs, size_t input_count,
+                                 new_file *to, const char *output, recsort_error *error)
+{
+  const size_t records = CHUNK / file->record_size;
+  const size_t size = (records != 0 ? records : 1) * file->record_size;
+  unsigned char *const buffer = rf_map(size);
+  recsort_status status = buffer != NULL ? RECSORT_OK : rf_fail_memory(error, size);
+  for (size_t i = 0; i < input_count && status == RECSORT_OK; i++)
+    status = append_file(file, inputs[i], buffer, size, error);
+  rf_unmap(buffer, size);
+  return status ? status : write_result(file, to, output, error);
+}
+
+recsort_status recsort_file_sort(recsort_sorter *sorter, const char *const *inputs,
+                                 size_t input_count, const char *output,
+                                 const recsort_file_options *options, recsort_error *error)
+{
+  recsort_file_options wanted = RECSORT_FILE_OPTIONS_INIT;
+  recsort_file *file = NULL;
+  if (output == NULL || (input_count > 0 && inputs == NULL))
+    return rf_fail(error, RECSORT_INVALID_ARGUMENT, "the inputs or the output are NULL");
+  if (options != NULL) wanted = *options;
+  new_file *const to = calloc(1, sizeof *to);
+  if (to == NULL) return rf_fail_memory(error, sizeof *to);
+  recsort_status status = open_output(to, output, error);
+  const char *const folder = to->folder_path;
+  if (wanted.folder_count == 0) {
+    wanted.folders = &folder;
+    wanted.folder_count = 1;
+  }
+  if (status == RECSORT_OK) status = recsort_file_open(sorter, &wanted, &file, error);
+  if (status == RECSORT_OK) status = sort_files(file, inputs, input_count, to, output, error);
+  recsort_file_close(file);
+  close_output(to);
+  free(to);
+  return status;
+}
