@@ -16,6 +16,9 @@ recsort_status rf_fail_memory(recsort_error *error, uint64_t size);
 /* Whole pages of memory, which take none before they are used; NULL: there is none. */
 void *rf_map(size_t size);
 void rf_unmap(void *memory, size_t size);
+/* Frees the working memory of a sorter, and gives it back to the system. */
+recsort_status rf_free_sorter(recsort_sorter *sorter, recsort_error *error);
+
 double rf_seconds(void);
 
 #endif

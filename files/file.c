@@ -82,7 +82,7 @@ recsort_status recsort_file_open(recsort_sorter *sorter, const recsort_file_opti
   file->most_runs = options->most_runs;
   file->progress = options->progress;
   file->context = options->context;
-  status = recsort_sorter_reserve(sorter, NULL, error);
+  status = rf_free_sorter(sorter, error);
   if (status == RECSORT_OK) status = open_store(file, options, error);
   rf_load_plan(file);
   if (status == RECSORT_OK) status = rf_merge_least(file, &least, error);
@@ -201,7 +201,7 @@ static recsort_status finish(recsort_file *file, recsort_error *error)
   if (status) return status;
   rf_load_close(file);
   rf_writer_close(&file->writer);
-  status = recsort_sorter_reserve(file->sorter, NULL, error);
+  status = rf_free_sorter(file->sorter, error);
   if (status == RECSORT_OK && file->source_count > rf_merge_most(file)) {
     status = merge_to_runs(file, error);
   }

@@ -233,11 +233,14 @@ static recsort_status unload(recsort_file *file, recsort_error *error)
     status = write_run(file, load->records, load->count, load->before, error);
     if (status) return status;
     /* a smaller load needs less of the sorter, and gets more of the memory */
-    if (load->half != 0) status = recsort_sorter_reserve(file->sorter, NULL, error);
+    if (load->half != 0) status = rf_free_sorter(file->sorter, error);
     if (status == RECSORT_OK && load->half != 0) {
       rf_unmap(load->memory, load->size);
       status = map_records(load, 2 * load->half * file->record_size, error);
       load->most = load->half;
+      /* by this thread: the C library keeps what others allocate in heaps of their own */
+      const recsort_job job = job_of(file, NULL, load->half);
+      if (status == RECSORT_OK) status = recsort_sorter_reserve(file->sorter, &job, error);
     }
   } else {
     load->other = load->records;

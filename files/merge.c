@@ -109,19 +109,26 @@ static size_t array_size(const recsort_file *file, const rf_shape *shape)
          parts * (sizeof(rf_part) + sizeof(void *)) + (parts + 1) * sizeof(uint64_t);
 }
 
-/* The bytes of a merge; UINT64_MAX: it cannot be done so. */
-static uint64_t shape_size(recsort_file *file, const rf_shape *shape)
+/* The largest round. Its pointers only say what there is. */
+static recsort_job round_of(const rf_shape *shape)
 {
-  char records, sorted;
-  const uint64_t offset = 0;
+  static char records, sorted;
+  static const uint64_t offset;
   recsort_job job = RECSORT_JOB_INIT;
-  recsort_needs needs = RECSORT_NEEDS_INIT;
   job.part_count = shape->runs * shape->merged;
   job.count = job.part_count * shape->capacity;
   job.records = &records;
   job.sorted = &sorted;
   job.parts = RECSORT_RUNS;
   job.offsets = &offset;
+  return job;
+}
+
+/* The bytes of a merge; UINT64_MAX: it cannot be done so. */
+static uint64_t shape_size(recsort_file *file, const rf_shape *shape)
+{
+  const recsort_job job = round_of(shape);
+  recsort_needs needs = RECSORT_NEEDS_INIT;
   if (job.part_count > RECSORT_MOST_RUNS ||
       recsort_plan(file->sorter, &job, 1, &needs, NULL) != RECSORT_OK) {
     return UINT64_MAX;
@@ -563,7 +570,11 @@ recsort_status rf_merge_open(recsort_file *file, size_t first, size_t count, uin
   if (status) return status;
   for (size_t r = 0; r < count; r++)
     merge->runs[r].source = &file->sources[first + r];
-  if (merge->shape.outputs < 2) return status; /* it reads when it merges */
+  if (merge->shape.outputs > 0) { /* by this thread, see load.c */
+    const recsort_job job = round_of(&merge->shape);
+    status = recsort_sorter_reserve(file->sorter, &job, error);
+  }
+  if (status || merge->shape.outputs < 2) return status; /* it reads when it merges */
   begin_reading(merge);
   status = end_reading(merge, error);
   if (status == RECSORT_OK) rf_task_begin(&merge->round, run_round, merge);
