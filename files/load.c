@@ -298,5 +298,6 @@ void rf_load_next(recsort_file *file, const void **records, size_t *count)
   const size_t left = all - (size_t)file->given;
   *count = least_size(left, file->writer.piece / file->record_size);
   *records = file->writer.memory;
-  gather(file, file->load.records, (size_t)file->given, *count, file->writer.memory);
+  if (*count > 0)
+    gather(file, file->load.records, (size_t)file->given, *count, file->writer.memory);
 }

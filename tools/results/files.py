@@ -38,7 +38,7 @@ c.execute('checkpoint')
 '''
 POLARS = '''
 import polars, sys
-polars.scan_ipc(sys.argv[1], memory_map=False).sort('key', maintain_order=True).sink_ipc(sys.argv[2])
+polars.scan_ipc(sys.argv[1]).sort('key', maintain_order=True).sink_ipc(sys.argv[2])
 '''
 
 
@@ -48,7 +48,7 @@ def drop_cache():
 
 
 def timed(command, memory, stdout=None):
-    """Seconds and the peak of the control group in MiB; the seconds are None if it failed or was killed. Memory 0: no limit."""
+    """Seconds and the peak of the control group in MiB; the seconds are None if it failed, or was killed. Memory 0: no limit."""
     GROUP.mkdir(exist_ok=True)
     (GROUP / 'memory.limit_in_bytes').write_text(str(int(memory * 1.01 + 8) << 20 if memory else -1))
     (GROUP / 'memory.max_usage_in_bytes').write_text('0')
@@ -174,7 +174,7 @@ def main():
         print(rows[-1], file=sys.stderr)
 
     def cell(seconds):
-        return f'{seconds:.1f}' if seconds else 'killed'
+        return f'{seconds:.1f}' if seconds else 'failed'
     sort = subprocess.run(['sort', '--version'], capture_output=True, text=True).stdout.split('\n')[0]
     print(f'{size >> 20} MiB sorted in {memory} MiB: commit {commit}, {os.cpu_count()} processors, Linux {platform.release()}, '
           f'{time.strftime("%Y-%m-%d")}\n')
