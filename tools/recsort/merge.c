@@ -193,7 +193,7 @@ static bool count_records(merge_state *merge, uint64_t *count)
 /* The memory that is worth taking, if there is so much. */
 static uint64_t wanted_memory(const merge_state *merge)
 {
-  const uint64_t limit = job_memory_limit(merge->job->options) / 4 * 3;
+  const uint64_t limit = job_memory_limit(merge->job->options);
   const uint64_t each = input_size + input_records * (uint64_t)merge->format.record_size;
   const uint64_t wanted = base_size + merge->input_count * each;
   return wanted < limit ? wanted : limit;
