@@ -13,7 +13,7 @@ recsort_status rf_fail(recsort_error *error, recsort_status status, const char *
     __attribute__((format(printf, 3, 4)));
 recsort_status rf_fail_memory(recsort_error *error, uint64_t size);
 
-/* Whole pages of memory, which take none before they are used; NULL: there is none. */
+/* Maps pages of memory, which take none before they are used. NULL: there is no memory. */
 void *rf_map(size_t size);
 void rf_unmap(void *memory, size_t size);
 /* Frees the working memory of a sorter, and gives it back to the system. */

@@ -44,7 +44,7 @@ static recsort_status append_file(recsort_file *file, const char *path, unsigned
     status = fill(fd, path, buffer, size, &got, error);
     if (status == RECSORT_OK && got % file->record_size != 0)
       status = rf_fail(error, RECSORT_IO_ERROR,
-                       "%.300s: its bytes are no whole number of records of %zu bytes", path,
+                       "%.300s: its size is not a multiple of the record size (%zu)", path,
                        file->record_size);
     if (status == RECSORT_OK)
       status = recsort_file_append(file, buffer, got / file->record_size, error);

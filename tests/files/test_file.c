@@ -733,7 +733,7 @@ static void leaves_old_files(void **unused)
     const char *input, *output, *text;
     recsort_status status;
   } wrong[] = {
-      {"odd", "out", "odd: its bytes are no whole number of records of 8 bytes", RECSORT_IO_ERROR},
+      {"odd", "out", "odd: its size is not a multiple of the record size (8)", RECSORT_IO_ERROR},
       {"none", "out", "none: No such file or directory", RECSORT_IO_ERROR},
       {".", "out", ".: Is a directory", RECSORT_IO_ERROR},
       {"out", "none/out", "none/out: No such file or directory", RECSORT_IO_ERROR},

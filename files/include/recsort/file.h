@@ -82,8 +82,8 @@ typedef struct recsort_file_stats {
  * of them. Files hold records and nothing else; the command recsort sorts files with headers. The
  * output is replaced in one step, when the new file is on the disk: whatever fails, it is the old
  * one. It keeps the old one's mode; if it is a link, the file is replaced that the link leads to.
- * `options` may be NULL. Errors: those of a sort below; IO_ERROR, also if an input is no whole
- * number of records. */
+ * `options` may be NULL. Errors: those of a sort below; IO_ERROR, also if the size of
+ * an input is not a multiple of the record size. */
 RECSORT_API recsort_status recsort_file_sort(recsort_sorter *sorter, const char *const *inputs,
                                              size_t input_count, const char *output,
                                              const recsort_file_options *options,
