@@ -134,24 +134,24 @@ static uint64_t of_control_groups(const char *root)
 
 /* ---- The process ---- */
 
-static uint64_t of_limit(int resource, uint64_t pages)
+static uint64_t left_of(const struct rlimit *limit, uint64_t pages)
 {
-  struct rlimit limit;
-  if (getrlimit((__rlimit_resource_t)resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
-    return UINT64_MAX;
-  }
-  return less(limit.rlim_cur, pages * (uint64_t)sysconf(_SC_PAGESIZE));
+  if (limit->rlim_cur == RLIM_INFINITY) return UINT64_MAX;
+  return less(limit->rlim_cur, pages * (uint64_t)sysconf(_SC_PAGESIZE));
 }
 
 /* ulimit -v and -d. */
 static uint64_t of_process(const char *root)
 {
+  struct rlimit all_limit, data_limit;
   uint64_t all, data;
   FILE *const file = open_file(root, "/proc", "/self", "statm");
   if (file == NULL) return UINT64_MAX;
   const bool known = fscanf(file, "%" SCNu64 " %*u %*u %*u %*u %" SCNu64, &all, &data) == 2;
   fclose(file);
-  return known ? least(of_limit(RLIMIT_AS, all), of_limit(RLIMIT_DATA, data)) : UINT64_MAX;
+  if (!known || getrlimit(RLIMIT_AS, &all_limit) != 0 || getrlimit(RLIMIT_DATA, &data_limit) != 0)
+    return UINT64_MAX;
+  return least(left_of(&all_limit, all), left_of(&data_limit, data));
 }
 
 uint64_t rf_memory_available_in(const char *root)
