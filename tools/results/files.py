@@ -54,7 +54,7 @@ def timed(command, memory, stdout=None):
     (GROUP / 'memory.max_usage_in_bytes').write_text('0')
     drop_cache()
     start = time.monotonic()
-    done = subprocess.run(command, stdout=stdout, stderr=subprocess.DEVNULL, timeout=1200,
+    done = subprocess.run(command, stdout=stdout or subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=1200,
                           preexec_fn=lambda: (GROUP / 'cgroup.procs').write_text(str(os.getpid())))
     if stdout:
         os.fsync(stdout.fileno())
