@@ -14,8 +14,7 @@
  *     consume(sorted, count);
  *   recsort_file_close(file);
  *
- * The order has the same bytes as that of
- * recsort_sort: it is stable, whatever the limit.
+ * The result has the same bytes as that of recsort_sort, whatever the limit; so it is stable.
  *
  * Records that fit in the memory are sorted there, and no file is made. Otherwise each load of
  * memory is sorted and written as a run; at the end all runs are merged. So every record is written
