@@ -21,8 +21,8 @@
  * and read once. Only if so many runs do not fit in the memory are groups of them merged first.
  *
  * The conventions of recsort.h hold here too. POSIX only. One thread at a time may use a
- * recsort_file, and its sorter belongs to it from open to close. Two threads of its own work
- * beside the caller; they block all signals.
+ * recsort_file, and its sorter belongs to it from open to close. Up to six threads of its own work
+ * beside the caller, mostly waiting for the disk; they block all signals.
  */
 #ifndef RECSORT_FILE_H
 #define RECSORT_FILE_H
