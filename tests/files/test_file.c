@@ -426,15 +426,30 @@ static void merges_with_little(void **unused)
   recsort_schema_destroy(schema);
 }
 
+/* The least memory that merges two runs: records are given one at a time. */
+static uint64_t least_of_a_merge(recsort_sorter *sorter)
+{
+  recsort_file_options options = RECSORT_FILE_OPTIONS_INIT;
+  recsort_file *file = NULL;
+  recsort_error error;
+  unsigned long kib = 0;
+  options.memory = 1;
+  assert_int_equal(recsort_file_open(sorter, &options, &file, &error), RECSORT_OUT_OF_MEMORY);
+  assert_int_equal(sscanf(strstr(error.text, "at least "), "at least %lu KiB", &kib), 1);
+  return (uint64_t)kib << 10;
+}
+
 static void names_what_is_wrong_with_a_run(void **unused)
 {
   const example *const e = &examples[1];
   recsort_schema *schema;
   recsort_sorter *const sorter = open_sorter(e, &schema);
-  const uint64_t least = least_memory(sorter);
+  const uint64_t least = least_memory(sorter),
+                 memories[] = {least_of_a_merge(sorter), least, 3 * least};
   recsort_error error;
   (void)unused;
   for (unsigned round = 0; round < 12; round++) {
+    const uint64_t memory = memories[round % 3];
     const size_t count = 20000, wrong = (size_t)random_below(&state, count - 1) + 1;
     unsigned char *const records = malloc(count * e->size);
     char text[80];
@@ -442,7 +457,7 @@ static void names_what_is_wrong_with_a_run(void **unused)
       fill_record(records + i * e->size, e, (uint32_t)(count - i), (uint32_t)i);
     fill_record(records + wrong * e->size, e, UINT32_MAX, 0);
     run runs[2] = {{records, e->size, wrong, 0, SIZE_MAX}, {records, e->size, count, 0, SIZE_MAX}};
-    recsort_file *file = open_file(sorter, (1 + round % 3) * least, 0);
+    recsort_file *file = open_file(sorter, memory, 0);
     for (size_t r = 0; r < 2; r++)
       assert_int_equal(recsort_file_add_run(file, read_run, &runs[r], &error), RECSORT_OK);
     snprintf(text, sizeof text, "run 1, record %zu: its key is less than", wrong);
@@ -450,7 +465,7 @@ static void names_what_is_wrong_with_a_run(void **unused)
     runs[0].at = runs[1].at = 0;
     runs[1].fails_at = wrong;
     runs[1].count = wrong;
-    file = open_file(sorter, (1 + round % 3) * least, 0);
+    file = open_file(sorter, memory, 0);
     for (size_t r = 0; r < 2; r++)
       assert_int_equal(recsort_file_add_run(file, read_run, &runs[r], &error), RECSORT_OK);
     fails(file, RECSORT_IO_ERROR, "the run is gone");
@@ -461,6 +476,55 @@ static void names_what_is_wrong_with_a_run(void **unused)
 }
 
 /* ---- What can fail ---- */
+
+/* A record is named by its number among all that were appended: in the first load, in later ones,
+ * and if only the first few are kept. */
+static void names_what_is_wrong_with_a_record(void **unused)
+{
+  enum { COUNT = 60000, SIZE = 8 };
+  static const recsort_enumerator values[] = {{"red", 0}, {"blue", 1}};
+  const recsort_field_desc fields[] = {
+      {.name = "key",
+       .type = RECSORT_ENUM,
+       .base = RECSORT_UINT8,
+       .enumerators = values,
+       .enumerator_count = 2},
+      {.name = "rest", .type = RECSORT_BYTES, .offset = 1, .size = SIZE - 1}};
+  const recsort_key_desc key = {.path = "key"};
+  recsort_schema_desc desc = RECSORT_SCHEMA_DESC_INIT;
+  recsort_schema *schema = NULL;
+  recsort_sorter *sorter = NULL;
+  recsort_error error;
+  (void)unused;
+  desc.record = "Coloured";
+  desc.layout = RECSORT_LAYOUT_EXPLICIT;
+  desc.size = SIZE;
+  desc.fields = fields;
+  desc.field_count = 2;
+  desc.keys = &key;
+  desc.key_count = 1;
+  assert_int_equal(recsort_schema_create(&desc, NULL, &schema, &error), RECSORT_OK);
+  assert_int_equal(recsort_sorter_create(schema, NULL, &sorter, &error), RECSORT_OK);
+  const uint64_t least = least_memory(sorter);
+  unsigned char *const records = calloc(COUNT, SIZE);
+  for (size_t wrong = 7; wrong < COUNT; wrong = 2 * wrong + 1) {
+    for (uint64_t head = 0; head < 20; head += 10) {
+      char text[40];
+      recsort_file *const file = open_file(sorter, least, head);
+      records[wrong * SIZE] = 9;
+      recsort_status status = recsort_file_append(file, records, COUNT, &error);
+      if (status == RECSORT_OK) status = recsort_file_finish(file, &error);
+      assert_int_equal(status, RECSORT_INVALID_RECORD);
+      snprintf(text, sizeof text, "record %zu: ", wrong);
+      if (strncmp(error.text, text, strlen(text)) != 0) fail_msg("%s, not %s", error.text, text);
+      records[wrong * SIZE] = 0;
+      recsort_file_close(file);
+    }
+  }
+  free(records);
+  recsort_sorter_destroy(sorter);
+  recsort_schema_destroy(schema);
+}
 
 static void refuses_wrong_calls(void **unused)
 {
@@ -569,7 +633,7 @@ static void tells_that_a_disk_is_full(void **unused)
   assert_int_equal(status, 0);
 }
 
-/* The peak of a process that sorts 8 times its limit. */
+/* The peak of a process that sorts 4 times its limit. */
 static void keeps_its_limit(void **unused)
 {
   const example *const e = &examples[2];
@@ -580,7 +644,7 @@ static void keeps_its_limit(void **unused)
   const pid_t child = fork();
   assert_true(child >= 0);
   if (child == 0) {
-    enum { MEMORY = 16 << 20, CHUNK = 1000 };
+    enum { MEMORY = 64 << 20, CHUNK = 1000 };
     unsigned char chunk[CHUNK * 20];
     recsort_schema *schema;
     recsort_sorter *const sorter = open_sorter(e, &schema);
@@ -591,7 +655,7 @@ static void keeps_its_limit(void **unused)
     recsort_status failed = RECSORT_OK;
     getrusage(RUSAGE_SELF, &before);
     recsort_file *const file = open_file(sorter, MEMORY, 0);
-    const size_t chunks = (size_t)8 * MEMORY / sizeof chunk;
+    const size_t chunks = (size_t)4 * MEMORY / sizeof chunk;
     for (size_t i = 0; i < chunks && failed == RECSORT_OK; i++) {
       for (size_t n = 0; n < CHUNK; n++)
         fill_record(chunk + n * e->size, e, (uint32_t)next_random(&state), (uint32_t)n);
@@ -809,6 +873,7 @@ int main(void)
       cmocka_unit_test(merges_runs_of_the_caller),
       cmocka_unit_test(merges_with_little),
       cmocka_unit_test(names_what_is_wrong_with_a_run),
+      cmocka_unit_test(names_what_is_wrong_with_a_record),
       cmocka_unit_test(refuses_wrong_calls),
       cmocka_unit_test(wants_the_least_memory),
       cmocka_unit_test(tells_that_a_folder_is_wrong),
