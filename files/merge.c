@@ -409,8 +409,8 @@ static recsort_status find_bound(rf_merge *merge, unsigned char *bound, size_t *
   return RECSORT_OK;
 }
 
-/* Where in a block the records begin that this round leaves: those greater than the bound, and
- * unless `or_equal` those that are equal. */
+/* Finds the first record of a block that this round leaves: one whose key is greater than the bound
+ * or, unless `or_equal`, equal to it. */
 static recsort_status find_end(const rf_merge *merge, size_t run, const rf_block *block,
                                const unsigned char *bound, bool or_equal, size_t *end,
                                recsort_error *error)

@@ -1,5 +1,5 @@
-/* sort.c - reads all records, sorts them and writes them. Those that do not fit in memory go to
- * spill.h. The rest of this is about those that fit.
+/* sort.c - reads all records, sorts them and writes them. Records that do not fit in memory go to
+ * spill.h; the rest of this comment is about records that fit.
  *
  * The input's buffer is the only copy of the records: they are gathered into small pieces when they
  * are written, or written one by one if they are large. So the peak is the input, the sorter's
@@ -317,7 +317,7 @@ static bool pass(void *context, const void *records, size_t count, uint64_t held
   if (opening->failed) return true; /* which is reported when the reading ends */
   if (opening->spill.file == NULL) {
     const bool asked = opening->job->options->memory != 0 || opening->job->options->percent != 0;
-    /* other programs, and the page cache, get a quarter of what is available */
+    /* a quarter of the available memory stays for other programs and the page cache */
     const uint64_t memory = asked ? opening->available : opening->available / 4 * 3;
     if (!spill_open(&opening->spill, opening->job, opening->to, memory > held ? memory - held : 0,
                     opening->count, 0)) {

@@ -301,7 +301,7 @@ static bool write_unique(result *r, const unsigned char *records, size_t count)
   recsort_error error;
   for (size_t done = 0, part; done < count && spill->given < r->wanted; done += part) {
     const unsigned char *const at = records + done * size;
-    size_t first = 0; /* of those that are kept and not written yet */
+    size_t first = 0; /* of the records that are kept and not written yet */
     part = count - done < KEYS ? count - done : KEYS;
     if (recsort_encode(spill->keys.sorter, at, part, spill->seen + spill->key_size, &error) !=
         RECSORT_OK)
