@@ -152,7 +152,10 @@ static recsort_status write_merged(recsort_file *file, rf_extent *run, uint64_t 
     *done += count;
     if (file->progress) file->progress(file->context, RECSORT_FILE_GROUPS, *done);
   }
-  return status ? status : rf_store_end(&file->store, &file->writer, run, error);
+  if (status == RECSORT_OK) status = rf_store_end(&file->store, &file->writer, run, error);
+  if (status == RECSORT_OK && !rf_writer_wait(&file->writer))
+    status = rf_store_fail(&file->writer, error);
+  return status;
 }
 
 /* Merges neighbours until at most `most` runs are left. */
@@ -183,8 +186,8 @@ static recsort_status merge_to_runs(recsort_file *file, recsort_error *error)
 {
   uint64_t least;
   recsort_status status = RECSORT_OK;
-  if (!rf_writer_open(&file->writer, file->writer.piece))
-    status = rf_fail_memory(error, rf_writer_size(file->writer.piece));
+  if (!rf_writer_open(&file->writer, file->writer.piece, 2))
+    status = rf_fail_memory(error, rf_writer_size(file->writer.piece, 2));
   if (status == RECSORT_OK) status = rf_merge_least(file, &least, error);
   if (status == RECSORT_OK && least > file->memory) status = rf_fail_least(file, least, error);
   if (status == RECSORT_OK) status = merge_groups(file, rf_merge_most(file), error);

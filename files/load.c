@@ -29,6 +29,13 @@ static recsort_job job_of(const recsort_file *file, const void *records, size_t 
   return job;
 }
 
+/* A load is written while the next one is sorted, if there are several. */
+static size_t buffer_count(const recsort_file *file, size_t count, unsigned loads)
+{
+  const size_t pieces = file->writer.piece / file->record_size;
+  return 2 + (loads > 1 ? (count + pieces - 1) / pieces : 0);
+}
+
 /* The bytes that `loads` loads of `count` records take, one of which is sorted. */
 static recsort_status size_of(recsort_file *file, size_t count, unsigned loads, uint64_t *size,
                               recsort_error *error)
@@ -37,7 +44,7 @@ static recsort_status size_of(recsort_file *file, size_t count, unsigned loads, 
   recsort_needs needs = RECSORT_NEEDS_INIT;
   const recsort_status status = recsort_plan(file->sorter, &job, 1, &needs, error);
   if (status == RECSORT_OK)
-    *size = needs.host + rf_writer_size(file->writer.piece) +
+    *size = needs.host + rf_writer_size(file->writer.piece, buffer_count(file, count, loads)) +
             loads * (uint64_t)count * file->record_size;
   return status;
 }
@@ -81,6 +88,14 @@ static recsort_status map_records(rf_load *load, size_t size, recsort_error *err
   return load->memory != NULL ? RECSORT_OK : rf_fail_memory(error, size);
 }
 
+static recsort_status open_writer(recsort_file *file, unsigned loads, recsort_error *error)
+{
+  const size_t count = buffer_count(file, file->load.half, loads), piece = file->writer.piece;
+  return rf_writer_open(&file->writer, piece, count)
+             ? RECSORT_OK
+             : rf_fail_memory(error, rf_writer_size(piece, count));
+}
+
 /* Divides the memory, when the first records come. */
 static recsort_status take_memory(recsort_file *file, recsort_error *error)
 {
@@ -89,7 +104,7 @@ static recsort_status take_memory(recsort_file *file, recsort_error *error)
   recsort_status status = size_of(file, 2, 1, &two, error);
   if (status == RECSORT_OK) status = rf_merge_least(file, &merge, error);
   if (status) return status;
-  merge += rf_writer_size(file->writer.piece); /* of groups */
+  merge += rf_writer_size(file->writer.piece, 2); /* of groups */
   const uint64_t least = two > merge ? two : merge;
   if (least > file->memory) return rf_fail_least(file, least, error);
   const size_t first = most_records(file, 1), half = most_records(file, 2);
@@ -97,10 +112,7 @@ static recsort_status take_memory(recsort_file *file, recsort_error *error)
   load->keeps_head = half >= 2 && file->head <= half / 2;
   load->most = load->keeps_head ? half : first;
   status = map_records(load, (load->keeps_head ? 2 * half : first) * file->record_size, error);
-  if (status) return status;
-  return rf_writer_open(&file->writer, file->writer.piece)
-             ? RECSORT_OK
-             : rf_fail_memory(error, rf_writer_size(file->writer.piece));
+  return status ? status : open_writer(file, 1, error);
 }
 
 void rf_load_close(recsort_file *file)
@@ -232,11 +244,14 @@ static recsort_status unload(recsort_file *file, recsort_error *error)
   if (load->half == 0 || load->most != load->half) { /* the first load is as large as can be */
     status = write_run(file, load->records, load->count, load->before, error);
     if (status) return status;
+    if (!rf_writer_wait(&file->writer)) return rf_store_fail(&file->writer, error);
     /* a smaller load needs less of the sorter, and gets more of the memory */
     if (load->half != 0) status = rf_free_sorter(file->sorter, error);
     if (status == RECSORT_OK && load->half != 0) {
       rf_unmap(load->memory, load->size);
+      rf_writer_close(&file->writer);
       status = map_records(load, 2 * load->half * file->record_size, error);
+      if (status == RECSORT_OK) status = open_writer(file, 2, error);
       load->most = load->half;
       /* by this thread: the C library keeps what others allocate in heaps of their own */
       const recsort_job job = job_of(file, NULL, load->half);
@@ -278,11 +293,13 @@ recsort_status rf_load_flush(recsort_file *file, recsort_error *error)
 {
   rf_load *const load = &file->load;
   recsort_status status = wait_for_other(file, error);
-  if (status || load->count == 0) return status;
-  status = write_run(file, load->records, load->count, load->before, error);
+  if (status == RECSORT_OK && load->count > 0)
+    status = write_run(file, load->records, load->count, load->before, error);
+  if (status) return status;
   load->before += load->count;
   load->count = 0;
-  return status;
+  if (file->writer.memory == NULL || rf_writer_wait(&file->writer)) return RECSORT_OK;
+  return rf_store_fail(&file->writer, error);
 }
 
 recsort_status rf_load_sort(recsort_file *file, recsort_error *error)

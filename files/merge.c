@@ -47,12 +47,12 @@ typedef struct rf_block {
 typedef struct rf_run {
   const rf_source *source;
   rf_block blocks[MOST_BLOCKS];
-  size_t head;      /* the block with the next record */
-  size_t used;      /* blocks that hold records, from there on */
-  uint64_t read;    /* records */
-  uint64_t dropped; /* bytes */
-  bool ended;       /* all have been read */
-  bool any;         /* a record has been passed over: */
+  atomic_size_t filled; /* blocks that were filled so far, in turn, */
+  atomic_size_t passed; /* and those of them whose records have been passed over */
+  uint64_t read;        /* records */
+  uint64_t dropped;     /* bytes */
+  bool ended;           /* all have been read */
+  bool any;             /* a record has been passed over: */
   unsigned char *last_key;
 } rf_run;
 
@@ -133,7 +133,8 @@ static uint64_t shape_size(recsort_file *file, const rf_shape *shape)
       recsort_plan(file->sorter, &job, 1, &needs, NULL) != RECSORT_OK) {
     return UINT64_MAX;
   }
-  const uint64_t writer = file->writer.memory != NULL ? rf_writer_size(file->writer.piece) : 0;
+  const uint64_t writer =
+      file->writer.memory != NULL ? rf_writer_size(file->writer.piece, file->writer.count) : 0;
   const uint64_t merging = shape->outputs > 0 ? needs.host : 0;
   return merging + writer + array_size(file, shape) +
          shape->runs * shape->blocks * (uint64_t)block_size(file, shape) +
@@ -268,7 +269,7 @@ static recsort_status read_from_store(rf_merge *merge, rf_run *run, rf_block *bl
 
 static recsort_status read_block(rf_merge *merge, rf_run *run, recsort_error *error)
 {
-  rf_block *const block = &run->blocks[(run->head + run->used) % merge->shape.blocks];
+  rf_block *const block = &run->blocks[run->filled % merge->shape.blocks];
   const rf_source *const source = run->source;
   size_t count = 0;
   recsort_status status;
@@ -286,19 +287,24 @@ static recsort_status read_block(rf_merge *merge, rf_run *run, recsort_error *er
   block->at = 0;
   block->first = run->read;
   run->read += count;
-  run->used++;
+  run->filled++;
   return status;
 }
 
-/* Fills the free blocks of runs that no other reader has taken. While a round merges, readers run
- * beside it: they change `used`, so what the round needs to know of that stands in its parts. */
+static size_t used_blocks(const rf_run *run)
+{
+  return run->filled - run->passed;
+}
+
+/* Fills the free blocks of runs that no other reader has taken. Readers run beside a round, which
+ * makes blocks free, and until the next one begins. */
 static void read_runs(void *context)
 {
   rf_merge *const merge = context;
   for (size_t r; (r = atomic_fetch_add(&merge->next_run, 1)) < merge->shape.runs;) {
     rf_run *const run = &merge->runs[r];
     recsort_error error;
-    while (!run->ended && run->used < merge->shape.blocks) {
+    while (!run->ended && used_blocks(run) < merge->shape.blocks) {
       if (atomic_load(&merge->read_status)) return;
       const recsort_status status = read_block(merge, run, &error);
       int none = RECSORT_OK;
@@ -381,12 +387,13 @@ static int compare(const rf_merge *merge, const unsigned char *a, const unsigned
 
 static rf_block *block_at(const rf_merge *merge, rf_run *run, size_t number)
 {
-  return &run->blocks[(run->head + number) % merge->shape.blocks];
+  return &run->blocks[(run->passed + number) % merge->shape.blocks];
 }
 
 static size_t merged_blocks(const rf_merge *merge, const rf_run *run)
 {
-  return run->used < merge->shape.merged ? run->used : merge->shape.merged;
+  const size_t used = used_blocks(run);
+  return used < merge->shape.merged ? used : merge->shape.merged;
 }
 
 /* Finds the least of the records before which this round stops: its key, and its run; that is the
@@ -398,7 +405,7 @@ static recsort_status find_bound(rf_merge *merge, unsigned char *bound, size_t *
   for (size_t r = 0; r < merge->shape.runs; r++) {
     rf_run *const run = &merge->runs[r];
     const size_t blocks = merged_blocks(merge, run);
-    if (blocks == 0 || (run->ended && run->used == blocks)) continue;
+    if (blocks == 0 || (run->ended && used_blocks(run) == blocks)) continue;
     const rf_block *const last = block_at(merge, run, blocks - 1);
     const recsort_status status = read_key(merge, r, last, last->count - 1, merge->keys, error);
     if (status) return status;
@@ -473,16 +480,14 @@ static recsort_status find_parts(rf_merge *merge, recsort_error *error)
   return status;
 }
 
-/* After a round and the reading beside it. */
+/* After a round. */
 static void pass_over(rf_merge *merge)
 {
   for (size_t p = 0; p < merge->part_count; p++) {
     const rf_part *const part = &merge->parts[p];
     rf_run *const run = &merge->runs[part->run];
     part->block->at += part->count;
-    if (part->block->at < part->block->count) continue;
-    run->head = (run->head + 1) % merge->shape.blocks;
-    run->used--;
+    if (part->block->at == part->block->count) run->passed++;
   }
 }
 
@@ -533,16 +538,12 @@ static void run_round(void *context)
   merge->count = 0;
   if (merge->left == 0) return;
   if (merge->shape.outputs == 0) pass_over(merge); /* what the caller had until now */
-  if (!beside) status = read_now(merge, error);
+  status = beside ? end_reading(merge, error) : read_now(merge, error);
   if (status == RECSORT_OK) status = find_parts(merge, error);
   if (status == RECSORT_OK && merge->part_count > 0) {
     if (beside) begin_reading(merge);
-    status = merge->shape.outputs > 0 ? merge_parts(merge, error) : RECSORT_OK;
-    if (beside) {
-      const recsort_status read = end_reading(merge, status ? NULL : error);
-      status = status ? status : read;
-    }
     if (merge->shape.outputs > 0) {
+      status = merge_parts(merge, error);
       pass_over(merge);
     } else { /* a part is one record, and the first one is the least */
       merge->part_count = merge->count = 1;
@@ -576,9 +577,8 @@ recsort_status rf_merge_open(recsort_file *file, size_t first, size_t count, uin
   }
   if (status || merge->shape.outputs < 2) return status; /* it reads when it merges */
   begin_reading(merge);
-  status = end_reading(merge, error);
-  if (status == RECSORT_OK) rf_task_begin(&merge->round, run_round, merge);
-  return status;
+  rf_task_begin(&merge->round, run_round, merge);
+  return RECSORT_OK;
 }
 
 recsort_status rf_merge_next(recsort_file *file, const void **records, size_t *count,

@@ -128,24 +128,32 @@ static size_t room_of(size_t piece)
   return (size_t)up(piece) + RF_SECTOR;
 }
 
-uint64_t rf_writer_size(size_t piece)
+uint64_t rf_writer_size(size_t piece, size_t count)
 {
-  return 2 * (uint64_t)room_of(piece);
+  return count * ((uint64_t)room_of(piece) + sizeof(rf_write));
 }
 
-bool rf_writer_open(rf_writer *writer, size_t piece)
+bool rf_writer_open(rf_writer *writer, size_t piece, size_t count)
 {
-  *writer = (rf_writer){.piece = piece};
-  writer->memory = rf_map((size_t)rf_writer_size(piece));
-  writer->buffer[0] = writer->memory;
-  writer->buffer[1] = writer->memory + room_of(piece);
-  return writer->memory != NULL;
+  *writer = (rf_writer){.piece = piece, .count = count};
+  writer->writes = calloc(count, sizeof *writer->writes);
+  if (writer->writes == NULL) return false;
+  writer->memory = rf_map(count * room_of(piece));
+  if (writer->memory == NULL) free(writer->writes);
+  if (writer->memory == NULL) return false;
+  pthread_mutex_init(&writer->mutex, NULL);
+  pthread_cond_init(&writer->changed, NULL);
+  return true;
 }
 
 void rf_writer_close(rf_writer *writer)
 {
+  if (writer->memory == NULL) return;
   rf_task_end(&writer->task);
-  if (writer->memory != NULL) rf_unmap(writer->memory, (size_t)rf_writer_size(writer->piece));
+  pthread_cond_destroy(&writer->changed);
+  pthread_mutex_destroy(&writer->mutex);
+  rf_unmap(writer->memory, writer->count * room_of(writer->piece));
+  free(writer->writes);
   writer->memory = NULL;
 }
 
@@ -155,62 +163,98 @@ void rf_writer_begin(rf_writer *writer, rf_file *file)
   writer->begin = file->end;
   writer->size = 0;
   writer->held = 0;
-  writer->failure = 0;
+}
+
+static unsigned char *buffer_at(const rf_writer *writer, size_t buffer)
+{
+  return writer->memory + buffer * room_of(writer->piece);
 }
 
 void *rf_writer_room(const rf_writer *writer)
 {
-  return writer->buffer[writer->filling] + writer->held;
+  return buffer_at(writer, writer->filling) + writer->held;
 }
 
-/* Writes the buffer that is not filled. */
-static void write_buffer(void *context)
+/* Writes the pages of this piece, and drops those of the one before, which is on the disk by now.
+ */
+static void drop_pages(const rf_write *write, size_t piece)
 {
-  rf_writer *const writer = context;
-  rf_file *const file = writer->file;
-  const unsigned char *const from = writer->buffer[!writer->filling];
-  const uint64_t begin = file->end;
-  for (size_t done = 0; done < writer->writing;) {
+  const int fd = write->file->fd;
+  const uint64_t before = write->at < up(piece) ? write->at : up(piece), at = write->at - before;
+  sync_file_range(fd, (off_t)write->at, (off_t)write->size, SYNC_FILE_RANGE_WRITE);
+  sync_file_range(fd, (off_t)at, (off_t)before,
+                  SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+  posix_fadvise(fd, (off_t)at, (off_t)before, POSIX_FADV_DONTNEED);
+}
+
+/* Returns an error number. */
+static int write_buffer(const rf_write *write, const unsigned char *from, size_t piece)
+{
+  for (size_t done = 0; done < write->size;) {
     const ssize_t put =
-        pwrite(file->fd, from + done, writer->writing - done, (off_t)(begin + done));
+        pwrite(write->file->fd, from + done, write->size - done, (off_t)(write->at + done));
     if (put > 0) {
       done += (size_t)put;
-    } else if (put < 0 && errno != EINTR && !goes_without_direct(file)) {
-      writer->failure = errno;
-      return;
+    } else if (put < 0 && errno != EINTR && !goes_without_direct(write->file)) {
+      return errno;
     }
   }
-  file->end += writer->writing;
-  if (file->direct) return;
-  /* begins to write this piece, and drops the one before, which is on the disk by now */
-  sync_file_range(file->fd, (off_t)begin, (off_t)writer->writing, SYNC_FILE_RANGE_WRITE);
-  const uint64_t before =
-      begin - writer->begin < writer->piece ? begin - writer->begin : up(writer->piece);
-  sync_file_range(file->fd, (off_t)(begin - before), (off_t)before,
-                  SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
-  posix_fadvise(file->fd, (off_t)(begin - before), (off_t)before, POSIX_FADV_DONTNEED);
+  if (!write->file->direct) drop_pages(write, piece);
+  return 0;
 }
 
-/* Begins to write `size` bytes of the buffer, and makes the other one the next to be filled. */
-static bool turn(rf_writer *writer, size_t size, size_t held)
+/* Writes buffers until none waits. */
+static void write_waiting(void *context)
 {
-  rf_task_end(&writer->task);
-  if (writer->failure != 0) return false;
-  const unsigned char *const from = writer->buffer[writer->filling];
-  writer->filling = !writer->filling;
-  memcpy(writer->buffer[writer->filling], from + size, held);
-  writer->held = held;
-  writer->writing = size;
-  if (size > 0) rf_task_begin(&writer->task, write_buffer, writer);
-  return true;
+  rf_writer *const writer = context;
+  pthread_mutex_lock(&writer->mutex);
+  while (writer->waiting > 0 && writer->failure == 0) {
+    const size_t buffer = (writer->filling + writer->count - writer->waiting) % writer->count;
+    const rf_write write = writer->writes[buffer];
+    pthread_mutex_unlock(&writer->mutex);
+    const int failure = write_buffer(&write, buffer_at(writer, buffer), writer->piece);
+    pthread_mutex_lock(&writer->mutex);
+    writer->failure = failure;
+    if (failure != 0) writer->failed = write;
+    writer->waiting--;
+    pthread_cond_signal(&writer->changed);
+  }
+  writer->busy = false;
+  pthread_mutex_unlock(&writer->mutex);
+}
+
+/* Lets the task write `size` bytes of the buffer, and goes on with the next one, to which the rest
+ * of what is held is moved. */
+static bool turn(rf_writer *writer, size_t size)
+{
+  const size_t left = writer->held - size, next = (writer->filling + 1) % writer->count;
+  pthread_mutex_lock(&writer->mutex);
+  while (writer->waiting + 1 == writer->count && writer->failure == 0)
+    pthread_cond_wait(&writer->changed, &writer->mutex);
+  const bool failed = writer->failure != 0, begins = !failed && !writer->busy;
+  if (!failed) {
+    memcpy(buffer_at(writer, next), buffer_at(writer, writer->filling) + size, left);
+    writer->writes[writer->filling] = (rf_write){writer->file, writer->file->end, size};
+    writer->filling = next;
+    writer->held = left;
+    writer->waiting++;
+    writer->busy = true;
+  }
+  pthread_mutex_unlock(&writer->mutex);
+  writer->file->end += size;
+  if (begins) {
+    rf_task_end(&writer->task);
+    rf_task_begin(&writer->task, write_waiting, writer);
+  }
+  return !failed;
 }
 
 bool rf_writer_put(rf_writer *writer, size_t size)
 {
-  const size_t all = writer->held + size, whole = all / RF_SECTOR * RF_SECTOR;
   writer->size += size;
-  writer->held = all;
-  return whole == 0 || turn(writer, whole, all - whole);
+  writer->held += size;
+  const size_t whole = writer->held / RF_SECTOR * RF_SECTOR;
+  return whole == 0 || turn(writer, whole);
 }
 
 bool rf_writer_add(rf_writer *writer, const void *data, size_t size)
@@ -226,22 +270,27 @@ bool rf_writer_add(rf_writer *writer, const void *data, size_t size)
   return true;
 }
 
-bool rf_writer_end(rf_writer *writer, bool pads)
+bool rf_writer_wait(rf_writer *writer)
 {
-  size_t size = writer->held;
-  if (size > 0 && pads) {
-    memset(writer->buffer[writer->filling] + size, 0, up(size) - size);
-    size = (size_t)up(size);
-  }
-  rf_task_end(&writer->task);
-  if (writer->file->direct && size % RF_SECTOR != 0) { /* such a write cannot be direct */
-    const int flags = fcntl(writer->file->fd, F_GETFL);
-    writer->file->direct = false;
-    if (flags >= 0) fcntl(writer->file->fd, F_SETFL, flags & ~O_DIRECT);
-  }
-  if (size > 0 && !turn(writer, size, 0)) return false;
   rf_task_end(&writer->task);
   return writer->failure == 0;
+}
+
+bool rf_writer_end(rf_writer *writer, bool pads)
+{
+  rf_file *const file = writer->file;
+  if (writer->held == 0) return true;
+  if (pads) {
+    memset(rf_writer_room(writer), 0, (size_t)up(writer->held) - writer->held);
+    writer->held = (size_t)up(writer->held);
+  }
+  if (writer->held % RF_SECTOR != 0) { /* such a write cannot be direct */
+    if (!rf_writer_wait(writer)) return false;
+    const int flags = fcntl(file->fd, F_GETFL);
+    if (file->direct && flags >= 0) fcntl(file->fd, F_SETFL, flags & ~O_DIRECT);
+    file->direct = false;
+  }
+  return turn(writer, writer->held);
 }
 
 /* ---- Runs ---- */
@@ -258,12 +307,13 @@ recsort_status rf_store_begin(rf_store *store, rf_writer *writer, recsort_error 
 recsort_status rf_store_fail(const rf_writer *writer, recsort_error *error)
 {
   const int failure = writer->failure;
+  const rf_write *const write = &writer->failed;
   if (failure != ENOSPC && failure != EDQUOT && failure != EFBIG)
-    return fail_file(writer->file, "written", failure, error);
+    return fail_file(write->file, "written", failure, error);
   return rf_fail(error, RECSORT_IO_ERROR,
                  "%.300s: no room for a temporary file beyond %" PRIu64
                  " MiB: %s; name another folder",
-                 writer->file->folder, writer->file->end >> 20, strerror(failure));
+                 write->file->folder, write->at >> 20, strerror(failure));
 }
 
 recsort_status rf_store_end(rf_store *store, rf_writer *writer, rf_extent *run,

@@ -19,7 +19,7 @@ enum { RF_SECTOR = 4096 };
 typedef struct rf_file {
   char *folder;
   int fd;       /* -1: not made yet */
-  uint64_t end; /* bytes */
+  uint64_t end; /* bytes, those that a writer holds included */
   bool direct;  /* settled by the first write */
 } rf_file;
 
@@ -50,39 +50,52 @@ recsort_status rf_store_read(rf_store *store, const rf_extent *run, uint64_t off
 /* Gives the disk the space of a run's first `size` bytes back, if the file system can. */
 void rf_store_drop(rf_store *store, const rf_extent *run, uint64_t size);
 
-/* Writes bytes behind each other to a file, from one of two buffers while the other one is filled.
- */
-typedef struct rf_writer {
+/* What a thread is to write. */
+typedef struct rf_write {
   rf_file *file;
-  uint64_t begin;           /* where it began in the file */
-  uint64_t size;            /* bytes since then */
-  size_t piece;             /* bytes that are filled at a time, at most */
-  unsigned char *memory;    /* both buffers */
-  unsigned char *buffer[2]; /* of a piece and a sector */
-  unsigned filling;
-  size_t held; /* bytes in it */
+  uint64_t at;
+  size_t size;
+} rf_write;
+
+/* Writes bytes behind each other to files. It has a ring of buffers: the caller fills one while a
+ * thread writes those that are full. */
+typedef struct rf_writer {
+  size_t piece;          /* bytes that are filled at a time, at most */
+  size_t count;          /* buffers, at least 2 */
+  unsigned char *memory; /* of all buffers: each has room for a piece and a sector */
+  rf_write *writes;      /* of each buffer */
+  rf_file *file;
+  uint64_t begin;        /* where it began in the file */
+  uint64_t size;         /* bytes since then */
+  size_t filling;        /* the buffer */
+  size_t held;           /* bytes in it */
+  pthread_mutex_t mutex; /* of what follows */
+  pthread_cond_t changed;
+  size_t waiting; /* buffers that are to be written: those before `filling` */
+  bool busy;      /* the task writes */
   rf_task task;
-  size_t writing; /* bytes that the task writes */
-  int failure;    /* an error number */
+  int failure; /* an error number, and what could not be written: */
+  rf_write failed;
 } rf_writer;
 
 /* The memory of a writer. */
-uint64_t rf_writer_size(size_t piece);
+uint64_t rf_writer_size(size_t piece, size_t count);
 /* False if there is no memory. */
-bool rf_writer_open(rf_writer *writer, size_t piece);
+bool rf_writer_open(rf_writer *writer, size_t piece, size_t count);
 void rf_writer_close(rf_writer *writer);
 
 /* Begins at the end of the file, which is a multiple of RF_SECTOR. */
 void rf_writer_begin(rf_writer *writer, rf_file *file);
 /* Where the next bytes go: there is room for a piece. */
 void *rf_writer_room(const rf_writer *writer);
-/* Writes so many of them, at most a piece. False, with `failure`, if it or the write before failed.
- */
+/* Writes so many of them, at most a piece. False, with `failure`, if a write failed. */
 bool rf_writer_put(rf_writer *writer, size_t size);
 /* Copies bytes of any number, and writes each piece that is full. False as above. */
 bool rf_writer_add(rf_writer *writer, const void *data, size_t size);
-/* Writes what is held, and waits. `pads`: up to a multiple of RF_SECTOR. False as above. */
+/* Writes what is held. `pads`: up to a multiple of RF_SECTOR. False as above. */
 bool rf_writer_end(rf_writer *writer, bool pads);
+/* Waits until all is written. False as above. */
+bool rf_writer_wait(rf_writer *writer);
 
 /* ---- Runs ---- */
 
@@ -90,7 +103,7 @@ bool rf_writer_end(rf_writer *writer, bool pads);
 recsort_status rf_store_begin(rf_store *store, rf_writer *writer, recsort_error *error);
 /* Fills in the error of a writer that failed. */
 recsort_status rf_store_fail(const rf_writer *writer, recsort_error *error);
-/* Ends it: *run says where it is. */
+/* Ends it: *run says where it is, once the writer has written all. */
 recsort_status rf_store_end(rf_store *store, rf_writer *writer, rf_extent *run,
                             recsort_error *error);
 

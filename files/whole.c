@@ -112,7 +112,8 @@ static recsort_status open_output(new_file *to, const char *path, recsort_error 
   if (to->file.fd < 0) return fail_path(path, errno, error);
   const int flags = fcntl(to->file.fd, F_GETFL);
   to->file.direct = flags >= 0 && fcntl(to->file.fd, F_SETFL, flags | O_DIRECT) == 0;
-  if (!rf_writer_open(&to->writer, CHUNK)) return rf_fail_memory(error, rf_writer_size(CHUNK));
+  if (!rf_writer_open(&to->writer, CHUNK, 2))
+    return rf_fail_memory(error, rf_writer_size(CHUNK, 2));
   rf_writer_begin(&to->writer, &to->file);
   return RECSORT_OK;
 }
@@ -120,7 +121,7 @@ static recsort_status open_output(new_file *to, const char *path, recsort_error 
 /* Brings it to the disk, and in place of the old one. */
 static bool replace(new_file *to)
 {
-  if (!rf_writer_end(&to->writer, false)) {
+  if (!rf_writer_end(&to->writer, false) || !rf_writer_wait(&to->writer)) {
     errno = to->writer.failure;
     return false;
   }

@@ -247,10 +247,10 @@ void tool_output_bypass_cache(tool_output *output)
     return;
   }
   output->direct = (rf_file){.fd = output->fd, .end = output->written - held, .direct = true};
-  if (rf_writer_open(&output->writer, PIECE)) {
+  if (rf_writer_open(&output->writer, PIECE, 2)) {
     rf_writer_begin(&output->writer, &output->direct);
     /* a sector that has been written in part is written again */
-    const bool again = held == 0 || pread(output->fd, output->writer.buffer[0], RF_SECTOR,
+    const bool again = held == 0 || pread(output->fd, rf_writer_room(&output->writer), RF_SECTOR,
                                           (off_t)output->direct.end) == (ssize_t)held;
     output->writer.held = held;
     if (again) return;
@@ -263,7 +263,7 @@ void tool_output_bypass_cache(tool_output *output)
 static bool end_direct(tool_output *output)
 {
   if (output->writer.memory == NULL) return true;
-  const bool written = rf_writer_end(&output->writer, false);
+  const bool written = rf_writer_end(&output->writer, false) && rf_writer_wait(&output->writer);
   const int failure = output->writer.failure;
   rf_writer_close(&output->writer);
   errno = failure;
