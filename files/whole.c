@@ -1,14 +1,12 @@
 /* whole.c - sorts whole files into one, which is replaced in one step. */
+#include "replace.h"
 #include "sort.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { CHUNK = 256 << 10 }; /* bytes that are read or written at a time; reads: at least a record */
@@ -55,90 +53,41 @@ static recsort_status append_file(recsort_file *file, const char *path, unsigned
 
 /* ---- The output ---- */
 
-/* A file without a name that will replace `name`. */
 typedef struct new_file {
-  char path[PATH_MAX]; /* of the file that is replaced; links have been followed */
-  char folder_path[PATH_MAX];
-  char name[NAME_MAX + 1];
-  char temporary[NAME_MAX + 1]; /* empty: it has no name yet */
-  int folder;                   /* -1: not opened */
+  rf_replacement replacement;
+  char folder[PATH_MAX];
   rf_file file;
-  bool replaces;
-  struct stat old;
   rf_writer writer;
 } new_file;
 
-/* Names it so that it can be renamed. */
-static bool give_name(new_file *to, bool creates)
-{
-  char link[64];
-  snprintf(link, sizeof link, "/proc/self/fd/%d", to->file.fd);
-  for (unsigned number = 0;; number++) {
-    snprintf(to->temporary, sizeof to->temporary, ".%.*s.recsort-%ld-%u", 200, to->name,
-             (long)getpid(), number);
-    const bool named =
-        creates ? (to->file.fd = openat(to->folder, to->temporary,
-                                        O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) >= 0
-                : linkat(AT_FDCWD, link, to->folder, to->temporary, AT_SYMLINK_FOLLOW) == 0;
-    if (named) return true;
-    if (errno == EEXIST) continue;
-    to->temporary[0] = '\0';
-    return false;
-  }
-}
-
 static recsort_status open_output(new_file *to, const char *path, recsort_error *error)
 {
-  char copy[PATH_MAX];
-  to->folder = to->file.fd = -1;
-  if (realpath(path, to->path) == NULL &&
-      snprintf(to->path, sizeof to->path, "%s", path) >= (int)sizeof to->path) {
-    return fail_path(path, ENAMETOOLONG, error);
-  }
-  strcpy(copy, to->path);
-  strcpy(to->folder_path, dirname(copy));
-  strcpy(copy, to->path);
-  if (snprintf(to->name, sizeof to->name, "%s", basename(copy)) >= (int)sizeof to->name)
-    return fail_path(path, ENAMETOOLONG, error);
-  to->replaces = stat(to->path, &to->old) == 0;
-  if (to->replaces && !S_ISREG(to->old.st_mode))
+  rf_replacement *const r = &to->replacement;
+  if (!rf_replacement_find(r, path)) return fail_path(path, errno, error);
+  if (r->exists && (r->in_proc || !S_ISREG(r->old.st_mode)))
     return rf_fail(error, RECSORT_INVALID_ARGUMENT, "%.300s: it is no regular file", path);
-  if (to->replaces && access(to->path, W_OK) != 0) return fail_path(path, errno, error);
-  to->folder = open(to->folder_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (to->folder < 0) return fail_path(path, errno, error);
-  to->file.fd = openat(to->folder, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
-  if (to->file.fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL))
-    (void)give_name(to, true);
-  if (to->file.fd < 0) return fail_path(path, errno, error);
-  const int flags = fcntl(to->file.fd, F_GETFL);
-  to->file.direct = flags >= 0 && fcntl(to->file.fd, F_SETFL, flags | O_DIRECT) == 0;
+  if (!rf_replacement_open(r, NULL) || !rf_replacement_folder(r, to->folder, sizeof to->folder))
+    return fail_path(path, errno, error);
+  const int flags = fcntl(r->fd, F_GETFL);
+  to->file.fd = r->fd;
+  to->file.direct = flags >= 0 && fcntl(r->fd, F_SETFL, flags | O_DIRECT) == 0;
   if (!rf_writer_open(&to->writer, CHUNK, 2))
     return rf_fail_memory(error, rf_writer_size(CHUNK, 2));
   rf_writer_begin(&to->writer, &to->file);
   return RECSORT_OK;
 }
 
-/* Brings it to the disk, and in place of the old one. */
-static bool replace(new_file *to)
+static recsort_status end_output(new_file *to, const char *path, recsort_error *error)
 {
-  if (!rf_writer_end(&to->writer, false) || !rf_writer_wait(&to->writer)) {
-    errno = to->writer.failure;
-    return false;
-  }
-  if (to->replaces && fchmod(to->file.fd, to->old.st_mode & 07777) != 0) return false;
-  if (fsync(to->file.fd) != 0) return false;
-  if (to->temporary[0] == '\0' && !give_name(to, false)) return false;
-  if (renameat(to->folder, to->temporary, to->folder, to->name) != 0) return false;
-  to->temporary[0] = '\0';
-  return fsync(to->folder) == 0 || errno == EINVAL; /* some file systems cannot */
+  if (!rf_writer_end(&to->writer, false) || !rf_writer_wait(&to->writer))
+    return fail_path(path, to->writer.failure, error);
+  return rf_replacement_commit(&to->replacement) ? RECSORT_OK : fail_path(path, errno, error);
 }
 
 static void close_output(new_file *to)
 {
   rf_writer_close(&to->writer);
-  if (to->temporary[0] != '\0') unlinkat(to->folder, to->temporary, 0);
-  if (to->file.fd >= 0) close(to->file.fd);
-  if (to->folder >= 0) close(to->folder);
+  (void)rf_replacement_close(&to->replacement);
 }
 
 /* ---- The sort ---- */
@@ -154,8 +103,7 @@ static recsort_status write_result(recsort_file *file, new_file *to, const char 
     if (status == RECSORT_OK && !rf_writer_add(&to->writer, records, count * file->record_size))
       status = fail_path(output, to->writer.failure, error);
   }
-  if (status == RECSORT_OK && !replace(to)) status = fail_path(output, errno, error);
-  return status;
+  return status ? status : end_output(to, output, error);
 }
 
 static recsort_status sort_files(recsort_file *file, const char *const *inputs, size_t input_count,
@@ -183,7 +131,7 @@ recsort_status recsort_file_sort(recsort_sorter *sorter, const char *const *inpu
   new_file *const to = calloc(1, sizeof *to);
   if (to == NULL) return rf_fail_memory(error, sizeof *to);
   recsort_status status = open_output(to, output, error);
-  const char *const folder = to->folder_path;
+  const char *const folder = to->folder;
   if (wanted.folder_count == 0) {
     wanted.folders = &folder;
     wanted.folder_count = 1;

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -732,7 +733,8 @@ static void has(const char *path, const void *data, size_t size)
   free(got);
 }
 
-/* With files and without, of several inputs, onto one of them, by a link; its mode stays. */
+/* With files and without, of several inputs, onto one of them, by a link; its mode and attributes
+ * stay, and what an earlier sort left goes. */
 static void sorts_whole_files(void **unused)
 {
   const example *const e = &examples[2];
@@ -759,6 +761,8 @@ static void sorts_whole_files(void **unused)
       has("out", j.sorted, all);
       write_file("place", j.records, all);
       assert_int_equal(chmod("place", 0640), 0);
+      const bool attributes = setxattr("place", "user.tag", "t", 1, 0) == 0;
+      write_file(".place.recsort-0", "left", 4); /* as by a process that was killed */
       assert_int_equal(symlink("place", "link"), 0);
       const char *const link = "link";
       assert_int_equal(recsort_file_sort(sorter, &link, 1, link, &options, &error), RECSORT_OK);
@@ -767,6 +771,8 @@ static void sorts_whole_files(void **unused)
       assert_true(S_ISLNK(status.st_mode));
       assert_int_equal(stat("place", &status), 0);
       assert_int_equal(status.st_mode & 07777, 0640);
+      char tag;
+      if (attributes) assert_int_equal(getxattr("place", "user.tag", &tag, 1), 1);
       assert_int_equal(unlink("link") | unlink("out") | unlink("place"), 0);
     }
     free_job(&j);

@@ -84,7 +84,7 @@ LAW = {
     'tools/recschema/dwarf': [PUBLIC, 'support/'],
     'tools/mpi': [PUBLIC, PARTITION, MPI],
     'tools/recsort-mpi': [PUBLIC, MPI, 'support/', 'recsort/cli_job.h', 'recsort/names.h', 'files/available.h'],
-    'tools/support': [PUBLIC, TOOLS, 'files/available.h', 'files/store.h', 'files/task.h'],
+    'tools/support': [PUBLIC, TOOLS, 'files/available.h', 'files/replace.h', 'files/store.h', 'files/task.h', 'files/temporary.h'],
     'core/include/recsort/recsort.hpp': [PUBLIC, TOOLS],
 }
 

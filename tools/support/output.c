@@ -1,10 +1,10 @@
 /* output.c - replaces a file in one step, or not at all. */
 #include "support/output.h"
 
-#include "support/attributes.h"
 #include "files/available.h"
 #include "support/message.h"
 #include "support/progress.h"
+#include "support/signals.h"
 #include "support/team.h"
 
 #include <errno.h>
@@ -28,102 +28,6 @@ static const uint64_t write_back_size = 16 << 20;
 enum { least_threads = 4 };
 
 /* ---- Opening ---- */
-
-static char *join_link(const char *path, const char *link)
-{
-  const char *const slash = link[0] == '/' ? NULL : strrchr(path, '/');
-  const size_t folder = slash != NULL ? (size_t)(slash - path) + 1 : 0;
-  const size_t size = folder + strlen(link) + 1;
-  char *const joined = malloc(size);
-  if (joined == NULL) return NULL;
-  memcpy(joined, path, folder);
-  memcpy(joined + folder, link, size - folder);
-  return joined;
-}
-
-/* True for links in /proc that lead to open files; their text is not a name that can be
- * followed. */
-static bool is_in_proc(char *path)
-{
-  struct statfs system;
-  char *const slash = strrchr(path, '/');
-  if (slash == NULL) return statfs(".", &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
-  const char first = slash[1];
-  slash[1] = '\0';
-  const bool found = statfs(path, &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
-  slash[1] = first;
-  return found;
-}
-
-/* The file that a write to `path` would reach: the end of a chain of symbolic links, whether it
- * exists or not, or a link in /proc; then *in_proc is set. NULL, with errno, on failure. */
-static char *follow_links(const char *path, bool *in_proc)
-{
-  char link[PATH_MAX];
-  char *target = strdup(path);
-  *in_proc = false;
-  for (int depth = 0; target != NULL; depth++) {
-    const ssize_t length = readlink(target, link, sizeof link - 1);
-    if (length < 0) break;
-    *in_proc = is_in_proc(target);
-    if (*in_proc) break;
-    link[length] = '\0';
-    char *const next = depth < 40 ? join_link(target, link) : NULL;
-    if (depth >= 40) errno = ELOOP;
-    free(target);
-    target = next;
-  }
-  return target;
-}
-
-/* Splits off the folder of `target` and opens it. `target` keeps the name. */
-static int open_folder(char *target)
-{
-  char *const slash = strrchr(target, '/');
-  if (*target == '\0') {
-    errno = ENOENT;
-    return -1;
-  }
-  if (slash == NULL) return open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  char *const name = slash + 1;
-  if (*name == '\0') {
-    errno = EISDIR;
-    return -1;
-  }
-  const char first = *name;
-  *name = '\0'; /* "folder/" or "/" */
-  const int folder = open(target, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const int error = errno;
-  *name = first;
-  memmove(target, name, strlen(name) + 1);
-  errno = error;
-  return folder;
-}
-
-static bool is_mount_point(const tool_output *output)
-{
-  struct statx status;
-  return statx(output->folder, output->target, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_TYPE,
-               &status) == 0 &&
-         (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
-}
-
-static bool open_atomic(tool_output *output)
-{
-  /* a file without write permission must not be replaced either */
-  if (output->replaces && faccessat(AT_FDCWD, output->name, W_OK, AT_EACCESS) != 0) return false;
-  output->folder = open_folder(output->target);
-  if (output->folder < 0) return false;
-  if (output->replaces && is_mount_point(output)) {
-    errno = EBUSY;
-    return false;
-  }
-  /* only its owner may read it until it has the old file's mode */
-  const mode_t mode = output->replaces ? 0600 : 0666;
-  const bool opened = tool_temporary_open(&output->temporary, output->folder, output->target, mode);
-  output->fd = output->temporary.fd;
-  return opened;
-}
 
 /* Opens a link in /proc to an open file, such as /dev/fd/3. Our own descriptor is written at its
  * current offset, as by a shell; another process's file can only be reopened, without truncating
@@ -149,25 +53,23 @@ static int open_descriptor(const char *link, const struct stat *status)
 /* Opens the output. False, with errno, on failure. */
 static bool open_path(tool_output *output, const char *path)
 {
-  bool in_proc;
-  const bool exists = stat(path, &output->old) == 0;
-  if (!exists && errno != ENOENT) return false;
-  output->target = follow_links(path, &in_proc);
-  if (output->target == NULL) return false;
-  if (exists && in_proc) {
-    output->fd = open_descriptor(output->target, &output->old);
-  } else if (exists && !S_ISREG(output->old.st_mode)) { /* fails for a folder */
+  rf_replacement *const file = &output->file;
+  if (!rf_replacement_find(file, path)) return false;
+  if (file->exists && file->in_proc) {
+    output->fd = open_descriptor(file->target, &file->old);
+  } else if (file->exists && !S_ISREG(file->old.st_mode)) { /* fails for a folder */
     output->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
   } else {
-    output->replaces = exists;
-    return open_atomic(output);
+    const bool opened = rf_replacement_open(file, tool_catch_signals());
+    output->fd = file->fd;
+    return opened;
   }
   return output->fd >= 0;
 }
 
 static void report(const tool_output *output)
 {
-  if (errno == EBUSY && output->folder >= 0) {
+  if (errno == EBUSY && tool_output_is_file(output)) {
     tool_error("%s: it is a mount point, which no other file can replace; mount its folder instead",
                output->name);
   } else {
@@ -175,9 +77,14 @@ static void report(const tool_output *output)
   }
 }
 
+static tool_output no_output(const char *name)
+{
+  return (tool_output){.name = name, .fd = -1, .file = {.fd = -1, .folder = -1}};
+}
+
 bool tool_output_open(tool_output *output, const char *path)
 {
-  *output = (tool_output){.name = tool_output_name(path), .fd = -1, .folder = -1};
+  *output = no_output(tool_output_name(path));
   signal(SIGXFSZ, SIG_IGN); /* so that a write over the limit just fails */
   if (tool_is_standard(path) || strcmp(path, "/dev/stdout") == 0) {
     output->fd = STDOUT_FILENO;
@@ -288,7 +195,7 @@ bool tool_output_write(tool_output *output, const void *data, size_t size)
     output->written += (uint64_t)done;
   }
   const uint64_t pending_bytes = output->written - output->write_back;
-  if (output->folder >= 0 && pending_bytes >= write_back_size) {
+  if (tool_output_is_file(output) && pending_bytes >= write_back_size) {
     sync_file_range(output->fd, (off_t)output->write_back, (off_t)pending_bytes,
                     SYNC_FILE_RANGE_WRITE);
     output->write_back = output->written;
@@ -399,17 +306,17 @@ bool tool_output_filled(tool_output *output)
 
 bool tool_output_is_file(const tool_output *output)
 {
-  return output->folder >= 0;
+  return output->file.folder >= 0;
 }
 
 bool tool_output_share(tool_output *output, char *path, size_t size)
 {
-  char link[32];
-  snprintf(link, sizeof link, "/proc/self/fd/%d", output->folder);
-  const ssize_t length = readlink(link, path, size);
-  if (length < 0 || !tool_temporary_name(&output->temporary)) return failed(output);
-  const size_t left = size - (size_t)length;
-  if ((size_t)snprintf(path + length, left, "/%s", output->temporary.name) < left) return true;
+  if (!rf_replacement_folder(&output->file, path, size) ||
+      !rf_temporary_name(&output->file.temporary)) {
+    return failed(output);
+  }
+  const size_t length = strlen(path), left = size - length;
+  if ((size_t)snprintf(path + length, left, "/%s", output->file.temporary.name) < left) return true;
   errno = ENAMETOOLONG;
   return failed(output);
 }
@@ -494,23 +401,6 @@ bool tool_output_write_pieces(tool_output *output, const tool_pieces *pieces)
 
 /* ---- The end ---- */
 
-static bool sync_descriptor(int fd)
-{
-  int result;
-  do {
-    result = fsync(fd);
-  } while (result != 0 && errno == EINTR);
-  return result == 0;
-}
-
-/* Copies the current attributes of the old file, which may be gone. */
-static bool keep_attributes(tool_output *output)
-{
-  if (!output->replaces) return true;
-  if (stat(output->name, &output->old) != 0 && errno != ENOENT) return false;
-  return tool_keep_attributes(output->fd, output->name, &output->old);
-}
-
 /* Truncates the file, as more space may have been reserved than was written. */
 static bool give_back_room(tool_output *output)
 {
@@ -518,39 +408,38 @@ static bool give_back_room(tool_output *output)
   return !output->mappable || ftruncate(output->fd, (off_t)output->written) == 0;
 }
 
-static bool commit_atomic(tool_output *output)
+/* Puts the new file in place. */
+static bool replace(tool_output *output)
 {
   if (!give_back_room(output)) return failed(output);
-  if (!keep_attributes(output) || !sync_descriptor(output->fd)) return failed(output);
-  if (!tool_temporary_replace(&output->temporary)) return failed(output);
-  /* some file systems cannot sync a folder and return EINVAL */
-  if (!sync_descriptor(output->folder) && errno != EINVAL) {
-    tool_error("%s: it is complete, but may be the old one again after a crash: %s", output->name,
-               strerror(errno));
-    return false;
-  }
-  return true;
+  if (rf_replacement_commit(&output->file)) return true;
+  if (!output->file.unsettled) return failed(output);
+  tool_error("%s: it is complete, but may be the old one again after a crash: %s", output->name,
+             strerror(errno));
+  return false;
+}
+
+/* Ends what is open. False if the file could not be closed. */
+static bool end(tool_output *output)
+{
+  tool_reservation_stop(&output->reservation);
+  rf_writer_close(&output->writer);
+  unmap(output);
+  const bool closed = output->fd == output->file.fd || close(output->fd) == 0 || errno == EINTR;
+  const bool ended = rf_replacement_close(&output->file);
+  *output = no_output(output->name);
+  return closed && ended;
 }
 
 bool tool_output_commit(tool_output *output)
 {
-  bool done = end_direct(output) && (output->folder < 0 || commit_atomic(output));
-  tool_temporary_remove(&output->temporary); /* while the open file is locked */
-  const int fd = output->fd;
-  output->fd = -1;
-  if (close(fd) != 0 && done && errno != EINTR) done = failed(output);
-  tool_output_discard(output);
-  return done;
+  const bool done = end_direct(output) && (!tool_output_is_file(output) || replace(output));
+  const bool closed = end(output);
+  return done && (closed || failed(output));
 }
 
 void tool_output_discard(tool_output *output)
 {
-  tool_temporary_remove(&output->temporary);
-  tool_reservation_stop(&output->reservation);
-  rf_writer_close(&output->writer);
-  unmap(output);
-  if (output->fd > STDERR_FILENO) close(output->fd);
-  if (output->folder >= 0) close(output->folder);
-  free(output->target);
-  *output = (tool_output){.name = output->name, .fd = -1, .folder = -1};
+  if (output->fd == STDOUT_FILENO) output->fd = -1; /* it stays open */
+  (void)end(output);
 }

@@ -2,14 +2,9 @@
  *
  *   tool_output_open, tool_output_write..., then tool_output_commit or tool_output_discard
  *
- * A regular file is written under no name (O_TMPFILE; where the file system has none, under a
- * temporary name) in the target's folder, brought to the disk, and renamed over the target:
- *  - a symbolic link stays, and the file it leads to is replaced;
- *  - the mode, the access list and extended attributes are kept, the owner as far as that is
- *    allowed;
- *  - other hard links to the old file keep the old data.
+ * A regular file is replaced in one step; see files/replace.h.
  * Anything else (standard output, a FIFO, a terminal, a device, an open file as /dev/fd/3) is
- * written to directly. A file that is a mount point cannot be replaced, and is refused.
+ * written to directly.
  *
  * The kernel allocates the pages of a file on tmpfs one at a time, under the file's lock, even if
  * several threads write. So its space is reserved while the input is read, and then
@@ -18,14 +13,14 @@
  * do not write to the reserved space, and a failed write of a mapping shows as a signal, or too
  * late.
  *
- * One file at a time. Its temporary is removed when a signal ends the process; see temporary.h.
+ * One file at a time. Its temporary name is removed when a signal ends the process; see signals.h.
  */
 #ifndef TOOL_OUTPUT_H
 #define TOOL_OUTPUT_H
 
 #include "support/reserve.h"
-#include "support/temporary.h"
 
+#include "files/replace.h"
 #include "files/store.h"
 
 #include <stdbool.h>
@@ -34,13 +29,9 @@
 #include <sys/stat.h>
 
 typedef struct tool_output {
-  const char *name; /* name in messages */
-  int fd;           /* -1: none */
-  int folder;       /* folder of the target; -1: written directly */
-  char *target;     /* its name in the folder */
-  bool replaces;    /* there is an old file, whose status at the start was: */
-  struct stat old;
-  tool_temporary temporary;
+  const char *name;    /* name in messages */
+  int fd;              /* -1: none */
+  rf_replacement file; /* not open: the output is written directly */
   uint64_t written;
   uint64_t write_back; /* bytes whose write-back has started */
   bool mappable;

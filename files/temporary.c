@@ -1,17 +1,15 @@
-/* temporary.c - makes and removes temporary names safely with regard to signals. */
-#include "support/temporary.h"
+/* temporary.c - makes and removes temporary names. */
+#include "temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/magic.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -20,91 +18,20 @@ enum {
   absent_enough = 8  /* after so many absent names in a row, assumes that there are no more */
 };
 
-/* ---- Signals ---- */
+/* ---- Changes ---- */
 
-/* CHANGING while name and file may disagree. ENDING is final: a signal is ending the process. */
-enum { IDLE, CHANGING, ENDING };
-static atomic_int state = IDLE;
-
-/* The temporary that has a name; NULL: none. */
-static const tool_temporary *_Atomic pending;
-
-/* Waits while another thread is CHANGING, which is brief. Does not return once the process is
- * ENDING. The caller has blocked all signals. */
-static void enter(int next)
-{
-  for (int idle = IDLE; !atomic_compare_exchange_weak(&state, &idle, next); idle = IDLE) {
-    while (idle == ENDING)
-      pause();
-  }
-}
-
-/* The signal handler. Runs with all signals blocked in its thread; other threads may still get
- * signals. */
-static void remove_pending(int number)
-{
-  sigset_t only;
-  enter(ENDING);
-  const tool_temporary *const temporary = pending;
-  if (temporary != NULL) unlinkat(temporary->folder, temporary->name, 0);
-  signal(number, SIG_DFL);
-  sigemptyset(&only);
-  sigaddset(&only, number);
-  raise(number);
-  pthread_sigmask(SIG_UNBLOCK, &only, NULL);
-  _exit(128 + number); /* a container's first process ignores signals that it sends to itself */
-}
-
-static bool is_fatal(int number)
-{
-  static const int others[] = {SIGKILL, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU,
-                               SIGCONT, SIGCHLD, SIGURG,  SIGWINCH};
-  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-    if (number == others[i]) return false;
-  }
-  return true;
-}
-
-/* Ignores a signal that the C library reserves and does not allow to be caught. It sets a handler
- * when it needs one; until then the signal would end the process. */
-static void ignore_reserved(int number)
-{
-  unsigned long old[4] = {0}; /* the kernel's struct: handler, ..., mask */
-  const unsigned long ignored[4] = {(unsigned long)SIG_IGN};
-  const size_t mask_size = 8;
-  if (syscall(SYS_rt_sigaction, number, NULL, old, mask_size) == 0 &&
-      old[0] == (unsigned long)SIG_DFL) {
-    syscall(SYS_rt_sigaction, number, ignored, NULL, mask_size);
-  }
-}
-
-static void catch_signals(void)
-{
-  struct sigaction action = {.sa_handler = remove_pending};
-  sigfillset(&action.sa_mask);
-  for (int number = 1; number <= SIGRTMAX; number++) {
-    struct sigaction old;
-    if (!is_fatal(number)) continue;
-    if (sigaction(number, NULL, &old) != 0) {
-      ignore_reserved(number);
-    } else if (old.sa_handler == SIG_DFL) {
-      sigaction(number, &action, NULL);
-    }
-  }
-}
-
-static void begin_change(sigset_t *old)
+/* While name and file may disagree, this thread gets no signals. */
+static void begin_change(const rf_temporary *temporary, sigset_t *old)
 {
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, old);
-  enter(CHANGING);
+  if (temporary->watcher) temporary->watcher->begin();
 }
 
-static void end_change(const tool_temporary *temporary, const sigset_t *old)
+static void end_change(const rf_temporary *temporary, const sigset_t *old)
 {
-  pending = temporary;
-  state = IDLE;
+  if (temporary->watcher) temporary->watcher->end(temporary->name[0] != '\0' ? temporary : NULL);
   pthread_sigmask(SIG_SETMASK, old, NULL);
 }
 
@@ -130,7 +57,7 @@ static bool is_local(int folder)
 }
 
 /* Encodes the host's name, which may be long, as a number of fixed width (FNV-1a). */
-static void set_host(tool_temporary *temporary)
+static void set_host(rf_temporary *temporary)
 {
   char host[256] = "";
   uint32_t sum = 2166136261u;
@@ -142,7 +69,7 @@ static void set_host(tool_temporary *temporary)
   snprintf(temporary->host, sizeof temporary->host, "%08" PRIx32 "-", sum);
 }
 
-static void set_name(tool_temporary *temporary, unsigned number)
+static void set_name(rf_temporary *temporary, unsigned number)
 {
   const char *const target = temporary->target;
   size_t part = strlen(target);
@@ -156,7 +83,7 @@ static void set_name(tool_temporary *temporary, unsigned number)
 }
 
 /* 1: the name belongs to the open file; 0: it does not; negative: unknown. */
-static int is_named(const tool_temporary *temporary, int fd)
+static int is_named(const rf_temporary *temporary, int fd)
 {
   struct stat file, named;
   if (fstat(fd, &file) != 0) return -1;
@@ -167,7 +94,7 @@ static int is_named(const tool_temporary *temporary, int fd)
 }
 
 /* Removes a leftover file. False if it does not exist or cannot be opened. */
-static bool remove_leftover(tool_temporary *temporary, unsigned number)
+static bool remove_leftover(rf_temporary *temporary, unsigned number)
 {
   set_name(temporary, number);
   const int fd = openat(temporary->folder, temporary->name,
@@ -180,7 +107,7 @@ static bool remove_leftover(tool_temporary *temporary, unsigned number)
   return true;
 }
 
-static void remove_leftovers(tool_temporary *temporary)
+static void remove_leftovers(rf_temporary *temporary)
 {
   unsigned absent = 0;
   for (unsigned number = 0; absent < absent_enough; number++)
@@ -190,14 +117,14 @@ static void remove_leftovers(tool_temporary *temporary)
 
 /* ---- Files ---- */
 
-typedef int (*make_call)(tool_temporary *temporary, mode_t mode);
+typedef int (*make_call)(rf_temporary *temporary, mode_t mode);
 
 /* Makes the file with `make` under the first free name. Negative, with errno, on failure. */
-static int make_named(tool_temporary *temporary, make_call make, mode_t mode)
+static int make_named(rf_temporary *temporary, make_call make, mode_t mode)
 {
   int result;
   sigset_t old;
-  begin_change(&old);
+  begin_change(temporary, &old);
   unsigned number = 0;
   do {
     set_name(temporary, number++);
@@ -205,14 +132,14 @@ static int make_named(tool_temporary *temporary, make_call make, mode_t mode)
   } while (result < 0 && errno == EEXIST);
   const int error = errno;
   if (result < 0) temporary->name[0] = '\0';
-  end_change(result < 0 ? NULL : temporary, &old);
+  end_change(temporary, &old);
   errno = error;
   return result;
 }
 
 /* Makes and locks the file. Another run that searches for leftovers may lock it first, and then
  * removes it. On a file system without locks, that run cannot lock it either. */
-static int make_locked(tool_temporary *temporary, mode_t mode)
+static int make_locked(rf_temporary *temporary, mode_t mode)
 {
   const int fd =
       openat(temporary->folder, temporary->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
@@ -227,12 +154,12 @@ static int make_locked(tool_temporary *temporary, mode_t mode)
   return -1;
 }
 
-static void descriptor_path(const tool_temporary *temporary, char path[static 32])
+static void descriptor_path(const rf_temporary *temporary, char path[static 32])
 {
   snprintf(path, 32, "/proc/self/fd/%d", temporary->fd);
 }
 
-static int make_link(tool_temporary *temporary, mode_t mode)
+static int make_link(rf_temporary *temporary, mode_t mode)
 {
   char path[32];
   (void)mode;
@@ -240,11 +167,11 @@ static int make_link(tool_temporary *temporary, mode_t mode)
   return linkat(AT_FDCWD, path, temporary->folder, temporary->name, AT_SYMLINK_FOLLOW);
 }
 
-bool tool_temporary_open(tool_temporary *temporary, int folder, const char *target, mode_t mode)
+bool rf_temporary_open(rf_temporary *temporary, int folder, const char *target, mode_t mode,
+                       const rf_watcher *watcher)
 {
-  *temporary = (tool_temporary){.fd = -1, .folder = folder, .target = target};
+  *temporary = (rf_temporary){.fd = -1, .folder = folder, .target = target, .watcher = watcher};
   set_host(temporary);
-  catch_signals();
   remove_leftovers(temporary);
   temporary->fd = openat(folder, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, mode);
   if (temporary->fd >= 0) {
@@ -260,31 +187,31 @@ bool tool_temporary_open(tool_temporary *temporary, int folder, const char *targ
   return temporary->fd >= 0;
 }
 
-bool tool_temporary_name(tool_temporary *temporary)
+bool rf_temporary_name(rf_temporary *temporary)
 {
   return temporary->name[0] != '\0' || make_named(temporary, make_link, 0) == 0;
 }
 
-bool tool_temporary_replace(tool_temporary *temporary)
+bool rf_temporary_replace(rf_temporary *temporary)
 {
   sigset_t old;
-  if (!tool_temporary_name(temporary)) return false;
-  begin_change(&old);
+  if (!rf_temporary_name(temporary)) return false;
+  begin_change(temporary, &old);
   const bool renamed =
       renameat(temporary->folder, temporary->name, temporary->folder, temporary->target) == 0;
   const int error = errno;
   if (renamed) temporary->name[0] = '\0';
-  end_change(renamed ? NULL : temporary, &old);
+  end_change(temporary, &old);
   errno = error;
   return renamed;
 }
 
-void tool_temporary_remove(tool_temporary *temporary)
+void rf_temporary_remove(rf_temporary *temporary)
 {
   sigset_t old;
   if (temporary->name[0] == '\0') return;
-  begin_change(&old);
+  begin_change(temporary, &old);
   unlinkat(temporary->folder, temporary->name, 0);
   temporary->name[0] = '\0';
-  end_change(NULL, &old);
+  end_change(temporary, &old);
 }
