@@ -122,7 +122,7 @@ def test_a_schema_says_records_and_keys(tmp_path, monkeypatch):
     source.rename('a.bin')
     np.save('a.npy', RECORDS)
     section = (SOURCE / 'docs/python.md').read_text().split('\n## Files')[1].split('\n## ')[0]
-    names = {'np': np, 'pathlib': sys.modules['pathlib'], 'recsort': recsort, 'DTYPE': DTYPE}
+    names = {'np': np, 'pathlib': sys.modules['pathlib'], 'recsort': recsort, 'stars': RECORDS}
     names['produced'] = np.array_split(RECORDS, 9)
     names['consume'] = lambda part: names.setdefault('parts', []).append(part)
     for block in re.findall(r'```python\n(.*?)```', section, re.S):
@@ -374,6 +374,30 @@ recsort.sort_file({str(source)!r}, {str(source)!r}, 'V9', memory={MEMORY}, progr
     result = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
     assert result.stderr.endswith('KeyboardInterrupt\n') and result.returncode
     assert source.read_bytes() == RECORDS.tobytes() and names_in(tmp_path) == ['in0']
+
+
+def test_nothing_is_left_of_a_killed_process(tmp_path):
+    if not _files.unnamed(tmp_path):
+        pytest.skip('the file system has no files without names')
+    (source,) = write(tmp_path, RECORDS)
+    code = f"""
+import os, signal, recsort
+stop = lambda phase, count: phase == 'written' and os.kill(os.getpid(), signal.SIGKILL)
+recsort.sort_file({str(source)!r}, {str(source)!r}, 'V9', memory={MEMORY}, progress=stop)
+"""
+    assert subprocess.run([sys.executable, '-c', code]).returncode == -9
+    assert source.read_bytes() == RECORDS.tobytes() and names_in(tmp_path) == ['in0']
+
+
+def test_files_with_names_do_where_there_are_no_others(tmp_path, monkeypatch):
+    monkeypatch.setattr(_files, 'unnamed', lambda folder: None)
+    test_an_input_may_be_the_output(tmp_path)
+    np.save(tmp_path / 'in0', RECORDS)
+    sort_file(tmp_path / 'in0.npy', tmp_path / 'in1', keys='-key')
+    assert np.load(tmp_path / 'in1').tobytes() == SORTED
+    with pytest.raises(ZeroDivisionError):
+        sort_file(tmp_path / 'in1', tmp_path / 'in1', progress=lambda *_: 1 / 0)
+    assert names_in(tmp_path) == ['in0', 'in0.npy', 'in1', 'link']
 
 
 def test_it_is_said_if_the_library_is_missing(monkeypatch):

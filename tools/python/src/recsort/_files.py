@@ -252,6 +252,18 @@ def npy_of(path: str) -> tuple[Piece, Array]:
     return Piece(path, found.offset, found.nbytes), np.empty((0,) * found.ndim, found.dtype)
 
 
+def unnamed(folder: str) -> BinaryIO | None:
+    """A new file that vanishes with the process, where the system and the file system have such."""
+    try:
+        return open(os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o666), 'wb')
+    except (AttributeError, OSError):
+        return None
+
+
+def name_of(file: BinaryIO) -> str:
+    return file.name if isinstance(file.name, str) else f'/proc/self/fd/{file.name}'
+
+
 @contextlib.contextmanager
 def replacing(path: str) -> Iterator[BinaryIO]:
     """A new file that becomes `path` in one step, when it is on the disk. It keeps an old one's mode."""
@@ -263,12 +275,15 @@ def replacing(path: str) -> Iterator[BinaryIO]:
     folder = os.path.dirname(path)
     place = os.path.join(folder, f'.recsort.{uuid.uuid4().hex}')
     try:
-        with open(place, 'xb') as file:
+        with unnamed(folder) or open(place, 'xb') as file:
             yield file
             if old:
                 os.fchmod(file.fileno(), stat.S_IMODE(old.st_mode))
             file.flush()
             os.fsync(file.fileno())
+            if file.name != place:
+                # With src_dir_fd Python follows the link that this name is.
+                os.link(name_of(file), place, src_dir_fd=file.fileno())
         os.replace(place, path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
@@ -339,7 +354,7 @@ def sort_file(
                     count += len(part) // size
                     tell('read', count)
             if found:
-                head = np.lib.format.open_memmap(file.name, 'w+', found[0][1].dtype, (count,))
+                head = np.lib.format.open_memmap(name_of(file), 'w+', found[0][1].dtype, (count,))
                 file.seek(head.offset)
             count = 0
             while len(part := files._next()):
