@@ -35,14 +35,14 @@ install --target numpy-oldest "numpy==$oldest*"
 wait $!
 install --no-deps wheels/recsort-*-py3-none-manylinux_*.whl
 
-library=$(echo "$build"/clean/lib/python3*/site-packages/recsort/librecsort*.so)
+library=$(echo "$build"/clean/lib/python3*/site-packages/recsort/librecsort.so)
 $cc -o bytes "-I$source/core/include" "$source/tests/amalgamation/bytes.c" "$library" "-Wl,-rpath,${library%/*}"
 "$source/tests/amalgamation/same.sh" "$source/schemas" "$bytes" "$build/bytes"
 
 install --no-deps --target both wheels/*.whl
 device() { RECSORT_STANDIN=$standin STANDIN_PLAN='0 0 0 268435456 3' check "$build/both" "$tests/test_device.py" ''; }
 
-check "$build/numpy-oldest" "$tests/test_arrays.py" "$oldest" > oldest.log 2>&1 &
+check "$build/numpy-oldest" "$tests/test_arrays.py" "$oldest" "$tests/test_files.py" > oldest.log 2>&1 &
 old_tests=$!
 device > device.log 2>&1 &
 device_tests=$!

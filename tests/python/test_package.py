@@ -31,11 +31,14 @@ def test_every_type_of_the_header_is_known():
 
 def test_structs_and_constants_are_those_of_the_header(tmp_path):
     lines = ['#include <stddef.h>']
-    lines += [f'#include "{HEADER.with_name(name)}"' for name in ('tools.h', 'partition.h')]
+    headers = [HEADER.with_name('tools.h'), HEADER.with_name('partition.h')]
+    headers += [HEADER.parents[3] / 'files/include/recsort/file.h']
+    lines += [f'#include "{header}"' for header in headers]
     checks = [(f'RECSORT_{name.upper()} ==', number) for name, number in _library.TYPE.items()]
     checks += [
         ('RECSORT_INVALID_ARGUMENT ==', _library.INVALID_ARGUMENT),
         ('RECSORT_OUT_OF_MEMORY ==', _library.OUT_OF_MEMORY),
+        ('RECSORT_IO_ERROR ==', _library.IO_ERROR),
         ('RECSORT_INVALID_RECORD ==', _library.INVALID_RECORD),
         ('RECSORT_CORRUPT_RESULT ==', _library.CORRUPT_RESULT),
         ('RECSORT_SEGMENTS ==', _library.SEGMENTS),
@@ -59,12 +62,16 @@ def test_structs_and_constants_are_those_of_the_header(tmp_path):
     assert len(checks) > 150 and subprocess.run(command).returncode == 0
 
 
-def test_the_library_is_in_the_package_and_contains_libyaml():
+def test_the_libraries_are_in_the_package_and_contain_libyaml():
     folder = Path(recsort.__file__).parent
     assert (folder / 'py.typed').exists()
-    command = ['readelf', '--dynamic', folder / 'librecsort.so']
-    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert 'libc.so' in text and 'yaml' not in text
+    for name, others in (('librecsort.so', []), ('librecsort_file.so', ['librecsort.so'])):
+        command = ['readelf', '--dynamic', folder / name]
+        text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        needed = re.findall(r'\(NEEDED\).*\[(.*)\]', text)
+        assert 'libc.so.6' in needed and 'yaml' not in text
+        assert [name for name in needed if 'recsort' in name] == others
+        assert not others or re.search(r'PATH\).*\[\$ORIGIN\]', text)
 
 
 def test_arrays_on_a_device_need_the_second_wheel():

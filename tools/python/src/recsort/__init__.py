@@ -11,6 +11,7 @@ arrays of CuPy. `Schema` describes records for other programs too.
 
 from ._columns import argsort_columns
 from ._device import DeviceSorter
+from ._files import FileSort, sort_file
 from ._functions import argsort, is_sorted, merge, sort, top, unique
 from ._library import RecsortError, version
 from ._schema import Schema
@@ -19,6 +20,7 @@ from ._sorter import Sorter
 __version__: str = version().decode()
 __all__ = [
     'DeviceSorter',
+    'FileSort',
     'RecsortError',
     'Schema',
     'Sorter',
@@ -27,6 +29,7 @@ __all__ = [
     'is_sorted',
     'merge',
     'sort',
+    'sort_file',
     'top',
     'unique',
 ]

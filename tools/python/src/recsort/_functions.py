@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ._keys import Array, Keys
 
     class Settings(TypedDict, total=False):
-        """Arguments of Sorter or DeviceSorter that the functions pass on."""
+        """Arguments of Sorter that the functions pass on."""
 
         reverse: bool
         nan: str
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
         plugin: str | None
         algorithm: str | None
         plugin_options: Mapping[str, str] | None
+
+    class DeviceSettings(Settings, total=False):
+        """Arguments of Sorter or DeviceSorter."""
+
         stream: Any
 
     Columns = Keys | int | Sequence[str | int]
@@ -58,7 +62,7 @@ def on_device(a: Any, keys: Any, settings: Any, call: Callable[[DeviceSorter, An
 
 
 def sort(
-    a: Records, keys: Columns = None, *, out: Records | None = None, **settings: Unpack[Settings]
+    a: Records, keys: Columns = None, *, out: Records | None = None, **settings: Unpack[DeviceSettings]
 ) -> Records:
     """Sorts `a` stably, in place or into `out`; returns the sorted one.
 
@@ -72,7 +76,7 @@ def sort(
 
 
 @overload
-def argsort(a: OnDevice, keys: Columns = None, **settings: Unpack[Settings]) -> Any: ...
+def argsort(a: OnDevice, keys: Columns = None, **settings: Unpack[DeviceSettings]) -> Any: ...
 @overload
 def argsort(a: ArrayLike, keys: Keys = None, **settings: Unpack[Settings]) -> NDArray[np.intp]: ...
 def argsort(a: Any, keys: Any = None, **settings: Any) -> Any:
@@ -110,7 +114,7 @@ def unique(a: ArrayLike, keys: Keys = None, **settings: Unpack[Settings]) -> Arr
 
 
 @overload
-def top(a: OnDevice, n: int, keys: Columns = None, **settings: Unpack[Settings]) -> Any: ...
+def top(a: OnDevice, n: int, keys: Columns = None, **settings: Unpack[DeviceSettings]) -> Any: ...
 @overload
 def top(a: ArrayLike, n: int, keys: Keys = None, **settings: Unpack[Settings]) -> Array: ...
 def top(a: Any, n: int, keys: Any = None, **settings: Any) -> Any:

@@ -6,12 +6,14 @@ ctypes releases the GIL during each call.
 from __future__ import annotations
 
 import ctypes as c
+import functools
 import itertools
 import json
 import operator
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -275,6 +277,33 @@ class Needs(c.Structure):
     _fields_ = [('struct_size', c.c_size_t), ('host', c.c_size_t), ('device', c.c_size_t)]
 
 
+class FileOptions(c.Structure):
+    _fields_ = [
+        ('struct_size', c.c_size_t),
+        ('memory', c.c_uint64),
+        ('folders', c.POINTER(c.c_char_p)),
+        ('folder_count', c.c_size_t),
+        ('head', c.c_uint64),
+        ('most_runs', c.c_size_t),
+        ('progress', c.c_void_p),
+        ('context', c.c_void_p),
+    ]
+
+
+class FileStats(c.Structure):
+    _fields_ = [
+        ('records', c.c_uint64),
+        ('memory', c.c_uint64),
+        ('runs', c.c_uint64),
+        ('bytes_written', c.c_uint64),
+        ('bytes_read', c.c_uint64),
+        ('sort_seconds', c.c_double),
+        ('write_seconds', c.c_double),
+        ('merge_seconds', c.c_double),
+        ('wait_seconds', c.c_double),
+    ]
+
+
 # The structs by their names in the headers. A test compares them with the compiler's.
 STRUCTS = {
     'condition_desc': ConditionDesc,
@@ -289,6 +318,8 @@ STRUCTS = {
     'array': Moved,
     'job': Job,
     'needs': Needs,
+    'file_options': FileOptions,
+    'file_stats': FileStats,
 }
 
 # The members of recsort_type, from 1.
@@ -302,7 +333,7 @@ TYPES = (
 ).split()
 TYPE = {name: number for number, name in enumerate(TYPES, 1)}
 LITTLE, BIG, EXPLICIT, SEGMENTS, RUNS, MARK_EXTRA = 1, 2, 2, 1, 2, 8
-INVALID_ARGUMENT, OUT_OF_MEMORY, INVALID_RECORD, CORRUPT_RESULT = 1, 2, 6, 10
+INVALID_ARGUMENT, OUT_OF_MEMORY, IO_ERROR, INVALID_RECORD, CORRUPT_RESULT = 1, 2, 3, 6, 10
 ANY_TRAILER = (1 << 64) - 1
 NAN = {'last': 0, 'first': 1, 'total': 2}
 
@@ -312,8 +343,8 @@ _beside = Path(__file__).with_name('librecsort.so')
 _library = c.CDLL(str(_beside) if _beside.exists() else 'librecsort.so.1')
 
 
-def _declare(name: str, result: Any, *arguments: Any) -> Any:
-    function = getattr(_library, 'recsort_' + name)
+def _declare(name: str, result: Any, *arguments: Any, library: Any = _library) -> Any:
+    function = getattr(library, 'recsort_' + name)
     function.restype, function.argtypes = result, arguments
     return function
 
@@ -329,15 +360,19 @@ sorter_permutation = _declare(
 gather = _declare('gather', None, _sorter, _pointer, c.c_uint, _size, _pointer, _size, _pointer)
 
 
-def _call(name: str, *arguments: Any) -> Any:
-    """A function that can fail; its last argument, the error, is left out."""
-    function = _declare(name, c.c_int, *arguments, c.POINTER(Error))
+def _call(name: str, *arguments: Any, library: Any = _library, unread: Any = RecsortError) -> Any:
+    """A function that can fail; its last argument, the error, is left out.
+
+    `unread` is raised if a file cannot be read or written.
+    """
+    function = _declare(name, c.c_int, *arguments, c.POINTER(Error), library=library)
 
     def call(*values: Any) -> None:
         error = Error()
         if function(*values, c.byref(error)):
             text = error.text.decode(errors='replace')
-            raise MemoryError(text) if error.status == OUT_OF_MEMORY else RecsortError(text)
+            kinds: Any = {OUT_OF_MEMORY: MemoryError, IO_ERROR: unread}
+            raise kinds.get(error.status, RecsortError)(text)
 
     return call
 
@@ -361,6 +396,27 @@ partition_records = _call(
 )
 set_parameter = _call('sorter_set_parameter', _sorter, c.c_char_p, c.POINTER(c.c_double), _size)
 bind_parameter = _call('sorter_bind_parameter', _sorter, c.c_char_p, _pointer, _size)
+
+
+@functools.cache
+def files() -> Any:
+    """The functions of file.h, which have a library of their own."""
+    name = 'librecsort_file.so'
+    try:
+        library = c.CDLL(str(_beside.with_name(name)) if _beside.exists() else name + '.1')
+    except OSError as error:
+        what = 'to sort files takes librecsort_file, which is for POSIX systems'
+        raise RecsortError(f'{what}: {one_line(error)}') from None
+    call = functools.partial(_call, library=library, unread=OSError)
+    declare = functools.partial(_declare, library=library)
+    return SimpleNamespace(
+        open=call('file_open', _sorter, c.POINTER(FileOptions), c.POINTER(_pointer)),
+        append=call('file_append', _pointer, _pointer, _size),
+        finish=call('file_finish', _pointer),
+        next=call('file_next', _pointer, c.POINTER(_pointer), c.POINTER(_size)),
+        get_stats=declare('file_get_stats', None, _pointer, c.POINTER(FileStats), _size),
+        close=declare('file_close', None, _pointer),
+    )
 
 
 def job(count: int, arrays: Sequence[tuple[int, int, int]] = (), **members: Any) -> Job:

@@ -9,31 +9,19 @@ from __future__ import annotations
 import numpy as np
 
 from . import _library as lib
-from ._keys import Array, kind_of
-from ._library import RecsortError, quoted
+from ._keys import Array
 from ._sorter import Sorter, address
 
 
 class Partitioner:
     """Divides records by the keys of a sorter, which compares them where they are.
 
-    Refuses keys that NumPy orders as the library does not: `longdouble`, and values that may be complex
-    NaN unless the sorter's `nan` is "total". So marks of all arrays have one form.
-    `nan="error"` is refused too.
+    Refuses what Sorter._whole does. So marks of all arrays have one form.
     """
 
     def __init__(self, sorter: Sorter) -> None:
-        if sorter._direct is None:
-            raise RecsortError(
-                'a longdouble, overlapping keys or records without keys cannot be partitioned'
-            )
-        if sorter._nan == 'error':
-            raise RecsortError('nan="error"; records to be partitioned take "last", "first" or "total"')
-        for key in sorter._keys:
-            if kind_of(key.dtype) == 'c' and sorter._nan != 'total':
-                raise RecsortError(f'key {quoted(key.path)}: to partition {key.dtype} give nan="total"')
         self._sorter = sorter
-        self._handle = sorter._direct
+        self._handle = sorter._whole('partitioned')
         self.mark = np.dtype((np.void, lib.key_size(self._handle) + lib.MARK_EXTRA))
 
     def sample(self, records: Array, positions: Array) -> Array:

@@ -22,13 +22,14 @@ from ._keys import (
     direct_parts,
     dtype_from,
     is_plain,
+    kind_of,
     names_of,
     pack,
     raw,
     refuse_missing,
     resolve,
 )
-from ._library import RecsortError
+from ._library import RecsortError, quoted
 from ._schema import Schema
 
 if TYPE_CHECKING:
@@ -301,6 +302,24 @@ class Sorter:
         if write and not records.flags.writeable:
             raise RecsortError('the array is read-only')
         return records
+
+    def _whole(self, done: str) -> lib.Handle:
+        """The library's sorter, for records that are `done` without a copy of their keys.
+
+        Refuses keys that NumPy orders as the library does not: `longdouble`, and values that may be complex
+        NaN unless `nan` is "total". `nan="error"` is refused too.
+        """
+        if self._direct is None:
+            raise RecsortError(
+                f'a longdouble, overlapping keys or records without keys cannot be {done}'
+            )
+        if self._nan == 'error':
+            raise RecsortError(f'nan="error"; records to be {done} take "last", "first" or "total"')
+        for key in self._keys:
+            if kind_of(key.dtype) == 'c' and self._nan != 'total':
+                what = f'key {quoted(key.path)}: for {key.dtype} to be {done}'
+                raise RecsortError(f'{what} give nan="total"')
+        return self._direct
 
     def _keyed(self, records: Array) -> tuple[lib.Handle, Array]:
         """A sorter of the library and what it sorts: the records, or copies of their keys."""

@@ -17,7 +17,6 @@ import logging
 import math
 import os
 import shutil
-import stat
 import sys
 import uuid
 from pathlib import Path
@@ -25,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ._files import Piece, StrPath, pieces_of, read, sync
 from ._keys import Array, DType, Keys, dtype_from, names_of
 from ._library import RecsortError
 from ._partition import Partitioner
@@ -46,24 +46,6 @@ if TYPE_CHECKING:
 
 SAMPLES = 512  # for each part: of thousands of parts, none is likely to have 1.2 times its share
 MOST_BLOCKS = 1 << 14  # between slices and parts; above that, some slices are merged first
-
-# How files begin that hold no records as they are: those of tools/support/signature.c, and .npy.
-SIGNATURES = {
-    b'\x93NUMPY': 'a .npy file; the command recsort sorts it in one process',
-    b'\x1f\x8b\x08': 'compressed by gzip',
-    **{b'BZh%d1AY&SY' % level: 'compressed by bzip2' for level in range(1, 10)},
-    **{b'BZh%d\x17rE8P\x90' % level: 'compressed by bzip2' for level in range(1, 10)},  # no bytes
-    b'\xfd7zXZ\0': 'compressed by xz',
-    b'\x28\xb5\x2f\xfd': 'compressed by zstd',
-    b'\x04\x22\x4d\x18': 'compressed by lz4',
-    b'PK\3\4': 'a ZIP archive',
-    b'7z\xbc\xaf\x27\x1c': 'a 7z archive',
-    b'\x89HDF\r\n\x1a\n': 'an HDF5 file',
-    b'ARROW1\0\0': 'an Arrow file',
-    b'PAR1': 'a Parquet file',
-}
-
-StrPath = str | os.PathLike[str]
 
 
 class Job(NamedTuple):
@@ -92,14 +74,6 @@ class Job(NamedTuple):
         return ray.remote(function).options(num_cpus=self.cpus, **options).remote
 
 
-class Piece(NamedTuple):
-    """Bytes of a file."""
-
-    path: str
-    offset: int
-    size: int
-
-
 class Slice(NamedTuple):
     """Consecutive records of the input: pieces of files, or a block that tasks get beside this."""
 
@@ -111,36 +85,9 @@ class Slice(NamedTuple):
 # ---- Reading ----------------------------------------------------------------------------------
 
 
-def refuse_packed(path: str) -> None:
-    """Refuses a file that says it is of a format which has no records as they are."""
-    with open(path, 'rb') as file:
-        head = file.read(10)
-        file.seek(-min(4, file.seek(0, os.SEEK_END)), os.SEEK_END)
-        tail = file.read()
-    for signature, what in SIGNATURES.items():
-        # The upper bits of gzip's flags are reserved.
-        no_gzip = signature == b'\x1f\x8b\x08' and not b'\0' <= head[3:4] <= b'\x1f'
-        no_parquet = signature == b'PAR1' and tail != signature
-        if head.startswith(signature) and not no_gzip and not no_parquet:
-            raise RecsortError(
-                f'{path} is {what}; give raw=True (--raw) if it has records nevertheless'
-            )
-
-
 def slices_of(paths: Sequence[StrPath], size: int, slice_bytes: int, raw: bool) -> list[Slice]:
     """Cuts files, which are one sequence of records, into slices of nearly equal size."""
-    files = []
-    for path in [os.fspath(path) for path in paths]:
-        status = os.stat(path)
-        if not stat.S_ISREG(status.st_mode):
-            raise RecsortError(f'{path} is not a file')
-        if not raw:
-            refuse_packed(path)
-        if status.st_size % size:
-            raise RecsortError(
-                f'{path}: {status.st_size} bytes are not a multiple of the record size, {size}'
-            )
-        files.append(Piece(os.path.abspath(path), 0, status.st_size))
+    files = pieces_of(paths, size, raw)
     total = sum(file.size for file in files) // size
     number = max(1, -(-total // max(1, slice_bytes // size)))
     slices = [Slice(total * at // number, 0, []) for at in range(number)]
@@ -154,25 +101,6 @@ def slices_of(paths: Sequence[StrPath], size: int, slice_bytes: int, raw: bool) 
             offset, position, left = offset + taken, position + taken, left - taken
             at += position == ends[at] * size
     return [one._replace(length=end - one.first) for one, end in zip(slices, ends)]
-
-
-def read(pieces: Sequence[Piece], begin: int, end: int) -> Array:
-    """Bytes [begin, end) of pieces."""
-    data = np.empty(end - begin, np.uint8)
-    at = 0
-    for path, offset, size in pieces:
-        low, high = max(begin, at), min(end, at + size)
-        if low < high:
-            view = data.data[low - begin : high - begin]
-            with open(path, 'rb', buffering=0) as file:
-                file.seek(offset + low - at)
-                while view:
-                    count = file.readinto(view)
-                    if not count:
-                        raise RecsortError(f'{path} has become shorter')
-                    view = view[count:]
-        at += size
-    return data
 
 
 def rows_of(block: Any) -> int:
@@ -471,14 +399,6 @@ def appearing(output: Path, one_file: bool) -> Iterator[Path]:
             gone = place.rename(f'{place}.gone')
             gone.unlink() if one_file else shutil.rmtree(gone)
         raise
-
-
-def sync(folder: Path) -> None:
-    file = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
