@@ -203,13 +203,15 @@ here=$(pwd -P)
 SHIM_AFTER=0
 fails "$here/folder: no room for a temporary file beyond 0 MiB: No space left on device; name another folder" \
   3 $small -s "$entity" large.bin
+afters='20 120 200 300'
 for SHIM_DO in full kill; do
-  for SHIM_AFTER in 20 60 100 120 200; do
+  for SHIM_AFTER in $afters; do
     cp wanted.few folder/old.bin
     run 3 $small -s "$entity" large.bin -o folder/old.bin && complain "$SHIM_DO after $SHIM_AFTER writes is no failure"
     [ $SHIM_DO = kill ] || [ "$(ours | grep -c 'No space left')" = 1 ] || complain "$SHIM_AFTER writes: $(cat stderr)"
     same wanted.few folder/old.bin "the old output, $SHIM_DO after $SHIM_AFTER writes"
   done
+  afters='200 300'
 done
 unset SHIM_AFTER
 unset LD_PRELOAD SHIM_DO SHIM_RANK

@@ -61,8 +61,9 @@ static bool print_usage(void)
         "  -s, --schema FILE      fields and keys of a record (YAML); .npy needs none\n"
         "  -k, --key, --param, -r, --reverse, --files0-from, --skip, --count, --trailer,\n"
         "  --keep-trailer, --raw, --plugin, --algorithm, --plugin-option, --verify,\n"
-        "  --threads, --parallel, -S, --memory, -T, --temporary-directory\n"
+        "  --threads, --parallel, -T, --temporary-directory\n"
         "                         as for recsort\n"
+        "  -S, --memory SIZE|N%   for each process, or all of a machine; for the rest: -T\n"
         "  -h, --help, --version  print this, version\n"
         "Exit status: 0 done, 2 trouble. See recsort-mpi(1) and recsort(1).\n",
         stdout);
