@@ -132,6 +132,10 @@ done
 spilled wanted.equal.bin 3 'equal keys' -s "$entity" equal.bin -o folder/spilled
 spilled wanted.turned.bin 2 'two sorted halves' -s "$entity" turned.bin -o folder/spilled
 spilled wanted.turned.bin 3 'two sorted halves' -s "$entity" turned.bin -o folder/spilled
+timeout 600 "$mpirun" -n 1 "$program" --threads 1 -S 400K -s "$entity" large.bin b.bin -o folder/spilled : \
+  -n 2 "$program" --threads 1 -S 1M -s "$entity" large.bin b.bin -o folder/spilled > stdout 2> stderr ||
+  complain "unequal memories: $(cat stderr)"
+same wanted.large folder/spilled 'unequal memories'
 cp reversed.bin folder/spilled
 spilled wanted.reversed 3 'in place' -s "$entity" folder/spilled -o folder/spilled
 spilled wanted.reversed 4 'sorted already' -s "$entity" wanted.reversed -o folder/spilled
@@ -177,7 +181,7 @@ fails 'missing: a temporary file could not be made: No such file or directory' \
 run 3 --threads 1 -S 200K -s "$entity" large.bin -o folder/old.bin && complain 'little memory is no error'
 least=$(ours | sed 's/.*needs at least \([0-9]*\) KiB .*/\1/')
 fails "not enough memory: each process needs at least $least KiB for records of 20 bytes" \
-  3 --threads 1 -S $((least - 1))K -s "$entity" large.bin
+  3 --threads 1 -S $((least * 3 / 4))K -s "$entity" large.bin
 run 3 --threads 1 -S "${least}K" -s "$entity" large.bin b.bin -o folder/old.bin ||
   complain "$least KiB, the least: $(cat stderr)"
 same wanted.large folder/old.bin 'the least memory'

@@ -39,7 +39,8 @@ static uint64_t plan(disk_sort *d, uint64_t memory)
   d->index_size = bytes_of(d, entries);
   const uint64_t sorting =
       bytes_of(d, d->piece) + 2 * RF_SECTOR + rf_writer_size(bytes_of(d, d->piece)) + d->index_size;
-  d->merged = records_in(d, share / (uint64_t)d->ranks);
+  const uint64_t each = 4 * share / (uint64_t)d->ranks; /* as much in all as for sorting */
+  d->merged = records_in(d, each < MOST ? each : MOST);
   const uint64_t merging = (uint64_t)d->ranks * (bytes_of(d, d->merged) + 3 * RF_SECTOR);
   const uint64_t own = sorting > merging ? sorting : merging;
   return memory > own + 1 ? memory - own : 1;
@@ -303,13 +304,13 @@ static rf_extent part_of(const disk_sort *d, int rank)
   return (rf_extent){d->sorted.file, d->sorted.begin + begin, end - begin};
 }
 
-/* Sends a part to one rank, and writes what comes from another one, `in` bytes. A rank that has
- * failed sends empty messages, so that no other one waits for it. */
-static recsort_status swap_parts(disk_sort *d, int to, int from, uint64_t in, recsort_status status,
-                                 recsort_error *error)
+/* Sends a part to one rank, and writes what comes from another one, `in` bytes, in messages of at
+ * most `most`. A rank that has failed sends empty messages, so that no other one waits for it. */
+static recsort_status swap_parts(disk_sort *d, int to, int from, uint64_t in, uint64_t most,
+                                 recsort_status status, recsort_error *error)
 {
   const rf_extent part = part_of(d, to);
-  const uint64_t out = part.size, most = bytes_of(d, d->piece);
+  const uint64_t out = part.size;
   if (!status) status = rf_store_begin(&d->store, &d->writer, error);
   for (uint64_t at = 0; at < out || at < in; at += most) {
     const size_t sent = (size_t)(at >= out ? 0 : out - at < most ? out - at : most);
@@ -333,16 +334,20 @@ static recsort_status swap_parts(disk_sort *d, int to, int from, uint64_t in, re
 bool disk_exchange(disk_sort *d)
 {
   uint64_t *const out = d->cuts + d->ranks + 1, *const in = out + d->ranks;
+  enum { MOST_MESSAGE = 1 << 30 }; /* one record may be larger */
+  const uint64_t own = bytes_of(d, d->piece) < MOST_MESSAGE ? bytes_of(d, d->piece) : MOST_MESSAGE;
+  uint64_t most; /* that all have room for: their memories may differ */
   recsort_status status = RECSORT_OK;
   recsort_error error;
   for (int r = 0; r < d->ranks; r++)
     out[r] = part_of(d, r).size;
   MPI_Alltoall(out, 1, MPI_UINT64_T, in, 1, MPI_UINT64_T, MPI_COMM_WORLD);
+  MPI_Allreduce(&own, &most, 1, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
   d->runs[d->rank] = part_of(d, d->rank); /* it stays where it is */
   for (int step = 1; step < d->ranks; step++) {
     const int to = (int)(((int64_t)d->rank + step) % d->ranks);
     const int from = (int)(((int64_t)d->rank + d->ranks - step) % d->ranks);
-    status = swap_parts(d, to, from, in[from], status, &error);
+    status = swap_parts(d, to, from, in[from], most, status, &error);
   }
   release(d);
   return status == RECSORT_OK || fail(d, &error);
