@@ -153,9 +153,7 @@ static recsort_status write_merged(recsort_file *file, rf_extent *run, uint64_t 
     if (file->progress) file->progress(file->context, RECSORT_FILE_GROUPS, *done);
   }
   if (status == RECSORT_OK) status = rf_store_end(&file->store, &file->writer, run, error);
-  if (status == RECSORT_OK && !rf_writer_wait(&file->writer))
-    status = rf_store_fail(&file->writer, error);
-  return status;
+  return status ? status : rf_store_wait(&file->writer, error);
 }
 
 /* Merges neighbours until at most `most` runs are left. */

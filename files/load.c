@@ -243,8 +243,8 @@ static recsort_status unload(recsort_file *file, recsort_error *error)
   if (file->progress) file->progress(file->context, RECSORT_FILE_RUNS, load->before + load->count);
   if (load->half == 0 || load->most != load->half) { /* the first load is as large as can be */
     status = write_run(file, load->records, load->count, load->before, error);
+    if (status == RECSORT_OK) status = rf_store_wait(&file->writer, error);
     if (status) return status;
-    if (!rf_writer_wait(&file->writer)) return rf_store_fail(&file->writer, error);
     /* a smaller load needs less of the sorter, and gets more of the memory */
     if (load->half != 0) status = rf_free_sorter(file->sorter, error);
     if (status == RECSORT_OK && load->half != 0) {
@@ -298,8 +298,7 @@ recsort_status rf_load_flush(recsort_file *file, recsort_error *error)
   if (status) return status;
   load->before += load->count;
   load->count = 0;
-  if (file->writer.memory == NULL || rf_writer_wait(&file->writer)) return RECSORT_OK;
-  return rf_store_fail(&file->writer, error);
+  return file->writer.memory != NULL ? rf_store_wait(&file->writer, error) : RECSORT_OK;
 }
 
 recsort_status rf_load_sort(recsort_file *file, recsort_error *error)

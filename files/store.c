@@ -324,3 +324,8 @@ recsort_status rf_store_end(rf_store *store, rf_writer *writer, rf_extent *run,
   store->written += writer->file->end - writer->begin;
   return RECSORT_OK;
 }
+
+recsort_status rf_store_wait(rf_writer *writer, recsort_error *error)
+{
+  return rf_writer_wait(writer) ? RECSORT_OK : rf_store_fail(writer, error);
+}

@@ -106,5 +106,7 @@ recsort_status rf_store_fail(const rf_writer *writer, recsort_error *error);
 /* Ends it: *run says where it is, once the writer has written all. */
 recsort_status rf_store_end(rf_store *store, rf_writer *writer, rf_extent *run,
                             recsort_error *error);
+/* Waits for the writer: all runs that ended can be read. */
+recsort_status rf_store_wait(rf_writer *writer, recsort_error *error);
 
 #endif

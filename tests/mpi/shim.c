@@ -3,10 +3,12 @@
  *   SHIM_RANK=N   the process of this number has, when it writes its records:
  *   SHIM_DO=full  no space on the disk
  *   SHIM_DO=limit a limit on the size of files (RLIMIT_FSIZE), which MPI must not have
- *   SHIM_DO=kill  its end: it is killed */
+ *   SHIM_DO=kill  its end: it is killed
+ *   SHIM_AFTER=N  but only after N writes */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -15,9 +17,12 @@
 
 static int is_meant(void)
 {
+  static atomic_int writes;
+  const char *const after = getenv("SHIM_AFTER");
   const char *rank = getenv("OMPI_COMM_WORLD_RANK"), *const meant = getenv("SHIM_RANK");
   if (!rank) rank = getenv("PMI_RANK");
-  return rank && meant && strcmp(rank, meant) == 0;
+  const int is_one = rank && meant && strcmp(rank, meant) == 0;
+  return is_one && (!after || writes++ >= atoi(after));
 }
 
 ssize_t pwrite(int file, const void *data, size_t size, off_t offset)

@@ -93,6 +93,62 @@ run 7 -s "$entity" b.bin -o folder/few.bin || complain "few: $?"
 same wanted.few folder/few.bin "fewer records than processes"
 no_leftovers 'a sort'
 
+# ---- More than memory holds ----
+
+# 400 KiB for each process. The least is less for these records, and all of these inputs are too large.
+small='--threads 1 -S 400K'
+spilled() { # WANTED PROCESSES WHAT ARGUMENT...
+  wanted=$1 n=$2 what=$3
+  shift 3
+  run "$n" $small "$@" || complain "$what, spilled by $n processes: $(cat stderr)"
+  same "$wanted" folder/spilled "$what, spilled by $n processes"
+  no_leftovers "$what, spilled"
+}
+
+"$tools/recgen" -s "$entity" -n 90000 -d few -o large.bin
+"$tools/recsort" -s "$entity" large.bin b.bin -o wanted.large
+python3 - <<'END'
+import struct
+data = open('wanted.large', 'rb').read()
+open('equal.bin', 'wb').write(b''.join(data[:16] + struct.pack('<I', i) for i in range(90000)))
+half = len(data) // 40 * 20
+open('turned.bin', 'wb').write(data[half:] + data[:half])
+open('around.bin', 'wb').write(b'thirteen long' + data[half:] + data[:half] + b'seven..')
+rows = b''.join(struct.pack('<HfQ', i * i % 7, i % 5, i) for i in range(90000))
+header = b"{'descr': [('a', '<u2'), ('b', '<f4'), ('c', '<u8')], 'fortran_order': False, 'shape': (90000,), }"
+header = header.ljust(117) + b'\n'
+open('large.npy', 'wb').write(b'\x93NUMPY\1\0' + struct.pack('<H', len(header)) + header + rows)
+open('kinds.large', 'wb').write(bytes(i % 2 for i in range(600000)))
+open('bad.large', 'wb').write(bytes(7 if i in (399999, 599999) else i % 2 for i in range(600000)))
+END
+for input in equal.bin turned.bin; do
+  "$tools/recsort" -s "$entity" $input -o wanted.$input
+done
+"$tools/recsort" -s "$entity" -r large.bin -o reversed.bin
+"$tools/recsort" -s "$entity" reversed.bin -o wanted.reversed
+for processes in 1 2 3 4; do
+  spilled wanted.large $processes 'few keys' -s "$entity" large.bin b.bin -o folder/spilled
+done
+spilled wanted.equal.bin 3 'equal keys' -s "$entity" equal.bin -o folder/spilled
+spilled wanted.turned.bin 2 'two sorted halves' -s "$entity" turned.bin -o folder/spilled
+spilled wanted.turned.bin 3 'two sorted halves' -s "$entity" turned.bin -o folder/spilled
+timeout 600 "$mpirun" -n 1 "$program" --threads 1 -S 400K -s "$entity" large.bin b.bin -o folder/spilled : \
+  -n 2 "$program" --threads 1 -S 1M -s "$entity" large.bin b.bin -o folder/spilled > stdout 2> stderr ||
+  complain "unequal memories: $(cat stderr)"
+same wanted.large folder/spilled 'unequal memories'
+cp reversed.bin folder/spilled
+spilled wanted.reversed 3 'in place' -s "$entity" folder/spilled -o folder/spilled
+spilled wanted.reversed 4 'sorted already' -s "$entity" wanted.reversed -o folder/spilled
+mkdir one two
+spilled wanted.large 3 'two folders' -s "$entity" large.bin b.bin -T one -T two -o folder/spilled
+sed 's/^fields/skip: 13\ntrailer: 7\n&/' "$entity" > around.yaml
+"$tools/recsort" -s around.yaml around.bin --keep-trailer -o wanted.around
+spilled wanted.around 3 'header and trailer' -s around.yaml around.bin --keep-trailer -o folder/spilled
+"$tools/recsort" -k b large.npy -o wanted.large.npy
+rm folder/spilled
+run 3 $small -k b large.npy -o folder/large.npy || complain "npy, spilled: $(cat stderr)"
+same wanted.large.npy folder/large.npy 'an .npy file, spilled'
+
 # ---- What goes wrong ----
 
 # The status is not 0, the error is this one line, the output is the old one, and nothing else is there.
@@ -118,6 +174,17 @@ printf '\1\0\1\0\1\0\1' > kinds.bin
 printf '\1\0\1\0\1\0\7\0\7' > bad.bin
 "$tools/recsort" -s kinds.yaml kinds.bin bad.bin -o /dev/null 2> serial
 fails "$(sed 's/^recsort: //' serial)" 3 -s kinds.yaml kinds.bin bad.bin
+"$tools/recsort" -s kinds.yaml kinds.large bad.large -o /dev/null 2> serial
+fails "$(sed 's/^recsort: //' serial)" 3 $small -s kinds.yaml kinds.large bad.large
+fails 'missing: a temporary file could not be made: No such file or directory' \
+  3 $small -T missing -s "$entity" large.bin
+run 3 --threads 1 -S 200K -s "$entity" large.bin -o folder/old.bin && complain 'little memory is no error'
+least=$(ours | sed 's/.*needs at least \([0-9]*\) KiB .*/\1/')
+fails "not enough memory: each process needs at least $least KiB for records of 20 bytes" \
+  3 --threads 1 -S $((least * 3 / 4))K -s "$entity" large.bin
+run 3 --threads 1 -S "${least}K" -s "$entity" large.bin b.bin -o folder/old.bin ||
+  complain "$least KiB, the least: $(cat stderr)"
+same wanted.large folder/old.bin 'the least memory'
 
 export LD_PRELOAD="$shim" SHIM_DO=full
 for rank in 0 2; do
@@ -133,6 +200,24 @@ for rank in 0 1; do
   run 3 -s "$entity" a.bin empty.bin b.bin c.bin -o folder/old.bin && complain 'a killed process is no failure'
   same wanted.few folder/old.bin 'the old output, after a process was killed'
 done
+# The disk is full, or a process ends, while it writes its sorted records, what it gets, or the output.
+SHIM_DO=full SHIM_RANK=1
+export SHIM_AFTER
+here=$(pwd -P)
+SHIM_AFTER=0
+fails "$here/folder: no room for a temporary file beyond 0 MiB: No space left on device; name another folder" \
+  3 $small -s "$entity" large.bin
+afters='20 120 200 300'
+for SHIM_DO in full kill; do
+  for SHIM_AFTER in $afters; do
+    cp wanted.few folder/old.bin
+    run 3 $small -s "$entity" large.bin -o folder/old.bin && complain "$SHIM_DO after $SHIM_AFTER writes is no failure"
+    [ $SHIM_DO = kill ] || [ "$(ours | grep -c 'No space left')" = 1 ] || complain "$SHIM_AFTER writes: $(cat stderr)"
+    same wanted.few folder/old.bin "the old output, $SHIM_DO after $SHIM_AFTER writes"
+  done
+  afters='200 300'
+done
+unset SHIM_AFTER
 unset LD_PRELOAD SHIM_DO SHIM_RANK
 run 3 -s "$entity" a.bin empty.bin b.bin c.bin -o folder/old.bin || complain "after a kill: $?"
 same wanted.bin folder/old.bin 'the sort after a process was killed'

@@ -9,9 +9,13 @@ size_t refine_memory(size_t mark_size, size_t count)
   return count * (sizeof(refine_splitter) + 2 * mark_size);
 }
 
-static const char *record_at(const refine *r, size_t i)
+/* See refine_read. */
+static recsort_status get_records(const refine *r, const unsigned char *mark, size_t *low,
+                                  size_t *high, const void **records, recsort_error *error)
 {
-  return (const char *)r->records + i * r->record_size;
+  if (r->read) return r->read(r->context, mark, low, high, records, error);
+  *records = (const char *)r->records + *low * r->record_size;
+  return RECSORT_OK;
 }
 
 static unsigned char *bounds_of(const refine *r, size_t splitter)
@@ -104,9 +108,11 @@ static recsort_status sample_one(refine *r, size_t splitter, uint64_t before,
     }
     const uint64_t place = place_of(r, splitter, k, between);
     if (place - before >= own) continue; /* also of a rank before: the difference wraps around */
-    const size_t at = s->low_cut + (size_t)(place - before);
-    const recsort_status status =
-        recsort_partition_sample(r->sorter, record_at(r, at), 1, r->first + at, 1, sample, error);
+    size_t at = s->low_cut + (size_t)(place - before), end = at + 1;
+    const void *record;
+    recsort_status status = get_records(r, NULL, &at, &end, &record, error);
+    if (!status)
+      status = recsort_partition_sample(r->sorter, record, 1, r->first + at, 1, sample, error);
     if (status) return status;
   }
   return RECSORT_OK;
@@ -126,20 +132,35 @@ recsort_status refine_sample(refine *r, const uint64_t *before, unsigned char *s
   return status;
 }
 
+/* Counts this rank's records before each of `count` marks, which cut them between low and high. */
+static recsort_status cut_part(const refine *r, size_t low, size_t high, const unsigned char *marks,
+                               size_t count, uint64_t *cuts, recsort_error *error)
+{
+  size_t own[REFINE_SAMPLES];
+  const void *records;
+  recsort_status status = get_records(r, count == 1 ? marks : NULL, &low, &high, &records, error);
+  if (!status)
+    status = recsort_partition_sorted(r->sorter, records, high - low, r->first + low, marks, count,
+                                      own, error);
+  for (size_t k = 0; k < count && !status; k++)
+    cuts[k] = low + own[k];
+  return status;
+}
+
 recsort_status refine_cut(refine *r, const unsigned char *samples, uint64_t *cuts,
                           recsort_error *error)
 {
-  size_t own[REFINE_SAMPLES];
+  const size_t each = r->read ? 1 : REFINE_SAMPLES; /* other records are read for each */
   for (size_t i = 0; i < r->count; i++) {
     const refine_splitter *const s = &r->splitters[i];
     if (settle(r, i)) continue;
-    const recsort_status status =
-        recsort_partition_sorted(r->sorter, record_at(r, s->low_cut), s->high_cut - s->low_cut,
-                                 r->first + s->low_cut, samples, REFINE_SAMPLES, own, error);
-    if (status) return status;
-    for (size_t k = 0; k < REFINE_SAMPLES; k++)
-      *cuts++ = s->low_cut + own[k];
-    samples += REFINE_SAMPLES * r->mark_size;
+    for (size_t k = 0; k < REFINE_SAMPLES; k += each) {
+      const recsort_status status =
+          cut_part(r, s->low_cut, s->high_cut, samples, each, cuts, error);
+      if (status) return status;
+      samples += each * r->mark_size;
+      cuts += each;
+    }
   }
   return RECSORT_OK;
 }

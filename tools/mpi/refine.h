@@ -31,9 +31,17 @@ typedef struct refine_splitter {
   size_t low_cut, high_cut; /* the rank's records before them */
 } refine_splitter;
 
+/* Gets some of this rank's records [*low, *high), which are not in memory: all of them without a
+ * mark; with one, those around the place where it cuts them. Changes the bounds accordingly.
+ * `*records` are valid until the next call. */
+typedef recsort_status (*refine_read)(void *context, const unsigned char *mark, size_t *low,
+                                      size_t *high, const void **records, recsort_error *error);
+
 typedef struct refine {
   recsort_sorter *sorter;
-  const void *records; /* the rank's, sorted */
+  const void *records; /* the rank's, sorted; NULL: `read` gets them */
+  refine_read read;
+  void *context;
   size_t record_count;
   uint64_t first;     /* position of the first one in the input of all ranks */
   size_t count;       /* of splitters */

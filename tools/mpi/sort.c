@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "refine.h"
+#include "rounds.h"
 
 enum { BLOCKS = 16, WINDOW = 64 /* messages on their way */, MOST_MESSAGE = 1 << 30 };
 
@@ -30,7 +30,7 @@ typedef struct sort_job {
   void *sorted;          /* what was given, in order; in the end the result */
   void *received;        /* from all ranks, one run from each */
   size_t new_count;
-  refine refine;
+  rounds rounds;
   uint64_t *counts;              /* of the records of each rank */
   size_t *offsets, *run_offsets; /* of what is sent and received */
   recsort_status status;         /* of this rank; after agree, of all */
@@ -174,13 +174,6 @@ static bool are_alike(sort_job *j)
 
 /* ---- Splitters ---- */
 
-typedef struct round_memory {
-  uint64_t *own, *before, *cuts, *sums;
-  unsigned char *samples;
-  refine_sum *sorted;
-  size_t *positions;
-} round_memory;
-
 /* The records of the ranks before `rank`. */
 static uint64_t count_before(const sort_job *j, int rank)
 {
@@ -196,100 +189,49 @@ static void set_targets(sort_job *j, uint64_t total)
   const uint64_t ranks = (uint64_t)j->ranks, share = total / ranks, rest = total % ranks;
   const bool keeps = !j->given.balance;
   uint64_t target = 0;
-  for (size_t i = 0; i < j->refine.count; i++) {
+  for (size_t i = 0; i < j->rounds.refine.count; i++) {
     target += keeps ? j->counts[i] : share + (i < rest);
-    j->refine.splitters[i].target = target;
+    j->rounds.refine.splitters[i].target = target;
   }
   /* a part has two ends */
-  j->refine.tolerance = keeps ? 0 : (uint64_t)(j->tolerance / 2 * (double)share);
-}
-
-/* Sums `count` cuts over all ranks, and one number more that says whether a rank has failed. */
-static bool sum_cuts(sort_job *j, round_memory *m, size_t count)
-{
-  m->cuts[count] = j->status != RECSORT_OK;
-  MPI_Allreduce(m->cuts, m->sums, (int)count + 1, MPI_UINT64_T, MPI_SUM, j->comm);
-  j->given.rounds++;
-  return m->sums[count] == 0 || agree(j);
-}
-
-/* Joins the samples of all ranks. */
-static void join(sort_job *j, unsigned char *samples, size_t size)
-{
-  for (size_t at = 0; at < size; at += MOST_MESSAGE) {
-    const size_t part = size - at < MOST_MESSAGE ? size - at : MOST_MESSAGE;
-    MPI_Allreduce(MPI_IN_PLACE, samples + at, (int)part, MPI_BYTE, MPI_BOR, j->comm);
-  }
-}
-
-/* The first round, if there was a sort before: rank 0's splitters of it are the samples. */
-static bool start_from_last(sort_job *j, round_memory *m)
-{
-  refine *const r = &j->refine;
-  if (!j->starts_from_last || !r->count) return true;
-  const size_t size = r->count * j->mark_size;
-  if (j->rank == 0) memcpy(m->samples, j->given.splitters, size);
-  for (size_t at = 0; at < size; at += MOST_MESSAGE)
-    MPI_Bcast(m->samples + at, (int)(size - at < MOST_MESSAGE ? size - at : MOST_MESSAGE), MPI_BYTE,
-              0, j->comm);
-  j->status = recsort_partition_sorted(j->sorter, r->records, r->record_count, r->first, m->samples,
-                                       r->count, m->positions, &j->error);
-  for (size_t i = 0; i < r->count && !j->status; i++)
-    m->cuts[i] = m->positions[i];
-  if (!sum_cuts(j, m, r->count)) return false;
-  refine_narrow(r, m->samples, r->count, m->cuts, m->sums, m->sorted);
-  return true;
-}
-
-static bool refine_once(sort_job *j, round_memory *m, size_t left)
-{
-  const size_t samples = left * REFINE_SAMPLES;
-  refine *const r = &j->refine;
-  refine_counts(r, m->own);
-  memset(m->before, 0, left * sizeof *m->before); /* rank 0 receives nothing */
-  MPI_Exscan(m->own, m->before, (int)left, MPI_UINT64_T, MPI_SUM, j->comm);
-  j->status = refine_sample(r, m->before, m->samples, &j->error);
-  join(j, m->samples, samples * j->mark_size);
-  if (!j->status) j->status = refine_cut(r, m->samples, m->cuts, &j->error);
-  if (!sum_cuts(j, m, samples)) return false;
-  refine_narrow(r, m->samples, samples, m->cuts, m->sums, m->sorted);
-  return true;
+  j->rounds.refine.tolerance = keeps ? 0 : (uint64_t)(j->tolerance / 2 * (double)share);
 }
 
 /* Memory for the rounds, and the first bounds. */
-static bool begin_rounds(sort_job *j, round_memory *m)
+static bool begin_rounds(sort_job *j)
 {
-  const size_t count = (size_t)j->ranks - 1, samples = count * REFINE_SAMPLES;
+  const size_t count = (size_t)j->ranks - 1;
   const uint64_t total = j->given.total = count_before(j, j->ranks);
-  m->own = borrow(j, count, sizeof *m->own);
-  m->before = borrow(j, count, sizeof *m->before);
-  m->cuts = borrow(j, samples + 1, sizeof *m->cuts);
-  m->sums = borrow(j, samples + 1, sizeof *m->sums);
-  m->samples = borrow(j, samples, j->mark_size);
-  m->sorted = borrow(j, samples, sizeof *m->sorted);
-  m->positions = borrow(j, count, sizeof *m->positions);
-  void *const memory = borrow(j, 1, refine_memory(j->mark_size, count) + 1);
+  void *const memory = borrow(j, 1, rounds_memory(j->mark_size, count));
   if (!agree(j)) return false;
-  j->refine = (refine){.sorter = j->sorter,
-                       .records = j->sorted,
-                       .record_count = j->count,
-                       .first = count_before(j, j->rank),
-                       .count = count};
-  refine_open(&j->refine, total, memory);
+  j->rounds = (rounds){.comm = j->comm,
+                       .refine = {.sorter = j->sorter,
+                                  .records = j->sorted,
+                                  .record_count = j->count,
+                                  .first = count_before(j, j->rank),
+                                  .count = count}};
+  rounds_open(&j->rounds, total, memory);
   set_targets(j, total);
   return true;
 }
 
-/* Collective. Finds where this rank's records are cut. */
+/* Collective. Finds where this rank's records are cut. If there was a sort before, rank 0's
+ * splitters of it are the samples of the first round. */
 static bool split(sort_job *j)
 {
-  round_memory m;
-  if (!begin_rounds(j, &m) || !start_from_last(j, &m)) return false;
-  for (size_t left; (left = refine_left(&j->refine)) > 0;)
-    if (!refine_once(j, &m, left)) return false;
+  rounds *const r = &j->rounds;
+  if (!begin_rounds(j)) return false;
+  const bool starts = j->starts_from_last && r->refine.count;
+  const bool found = (!starts || rounds_try(r, j->given.splitters)) && rounds_find(r);
+  j->given.rounds = r->done;
+  if (!found) {
+    j->status = r->status;
+    j->error = r->error;
+    return agree(j);
+  }
   j->offsets[0] = 0;
-  for (size_t i = 0; i < j->refine.count; i++)
-    j->offsets[i + 1] = j->refine.splitters[i].low_cut;
+  for (size_t i = 0; i < r->refine.count; i++)
+    j->offsets[i + 1] = r->refine.splitters[i].low_cut;
   j->offsets[j->ranks] = j->count;
   return true;
 }
@@ -298,8 +240,8 @@ static bool split(sort_job *j)
 static void keep_splitters(const sort_job *j)
 {
   const size_t size = j->mark_size;
-  for (size_t i = 0; i < j->refine.count && j->given.splitters; i++)
-    memcpy((char *)j->given.splitters + i * size, j->refine.marks + 2 * i * size, size);
+  for (size_t i = 0; i < j->rounds.refine.count && j->given.splitters; i++)
+    memcpy((char *)j->given.splitters + i * size, j->rounds.refine.marks + 2 * i * size, size);
 }
 
 /* ---- Exchange ---- */

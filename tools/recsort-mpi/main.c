@@ -3,6 +3,7 @@
  * Each rank reads a slice of the records; the library sorts all of them and leaves each rank as
  * many as it read; and each rank writes its own to one new file, at the place where they belong.
  * Rank 0 makes that file, and renames it when it is complete on the disk. */
+#include "disk.h"
 #include "phase.h"
 #include "slice.h"
 
@@ -10,7 +11,6 @@
 #include "recsort/names.h"
 
 #include "support/around.h"
-#include "files/available.h"
 #include "support/message.h"
 #include "support/output.h"
 #include "support/progress.h"
@@ -19,7 +19,6 @@
 #include "recsort/mpi.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <sched.h>
@@ -40,6 +39,9 @@ typedef struct mpi_job {
   inputs in;
   uint64_t begin; /* of this rank's slice */
   size_t count;
+  uint64_t memory; /* that it may take */
+  bool spills;     /* the slices do not fit in memory: */
+  disk_sort disk;
   void *records;
   tool_reader first;  /* rank 0: the input that header and trailer come from */
   tool_output output; /* rank 0 */
@@ -59,8 +61,9 @@ static bool print_usage(void)
         "  -s, --schema FILE      fields and keys of a record (YAML); .npy needs none\n"
         "  -k, --key, --param, -r, --reverse, --files0-from, --skip, --count, --trailer,\n"
         "  --keep-trailer, --raw, --plugin, --algorithm, --plugin-option, --verify,\n"
-        "  --threads, --parallel\n"
+        "  --threads, --parallel, -T, --temporary-directory\n"
         "                         as for recsort\n"
+        "  -S, --memory SIZE|N%   for each process, or all of a machine; for the rest: -T\n"
         "  -h, --help, --version  print this, version\n"
         "Exit status: 0 done, 2 trouble. See recsort-mpi(1) and recsort(1).\n",
         stdout);
@@ -107,8 +110,15 @@ static void share_machine(mpi_job *j)
   if (j->options.sorting.threads == 0) j->options.sorting.threads = threads;
 }
 
-/* Three arrays of records and the sorter's memory, for each rank on this machine. */
-static bool fits(mpi_job *j)
+/* The memory of this rank: what --memory says, or its share of what the machine has. */
+static void share_memory(mpi_job *j)
+{
+  j->memory = job_memory_limit(&j->options);
+  if (j->options.memory == 0) j->memory /= (uint64_t)j->neighbours;
+}
+
+/* Whether three arrays of records and the sorter's memory are more than this rank has. */
+static bool measure(mpi_job *j)
 {
   recsort_job sorting = RECSORT_JOB_INIT;
   recsort_needs needs = RECSORT_NEEDS_INIT;
@@ -118,19 +128,16 @@ static bool fits(mpi_job *j)
     tool_error_library(&error);
     return false;
   }
-  const uint64_t bytes = (uint64_t)j->count * j->in.format.record_size;
-  return job_fits("sort", (3 * bytes + needs.host) * (uint64_t)j->neighbours,
-                  "run it on more machines, or on this one with fewer processes");
+  j->spills = 3 * (uint64_t)j->count * j->in.format.record_size + needs.host > j->memory;
+  return true;
 }
 
 /* ---- Steps ---- */
 
 static void take_slice(mpi_job *j)
 {
-  const uint64_t ranks = (uint64_t)j->ranks, rank = (uint64_t)j->rank;
-  const uint64_t share = j->in.total / ranks, rest = j->in.total % ranks;
-  j->begin = rank * share + (rank < rest ? rank : rest);
-  j->count = (size_t)(share + (rank < rest));
+  j->begin = inputs_begin(&j->in, j->ranks, j->rank);
+  j->count = (size_t)(inputs_begin(&j->in, j->ranks, j->rank + 1) - j->begin);
 }
 
 /* Every rank does the same: reads the schema, measures the inputs, makes a sorter. */
@@ -150,14 +157,16 @@ static bool prepare(mpi_job *j)
     return false;
   }
   take_slice(j);
-  return fits(j);
+  share_memory(j);
+  return measure(j);
 }
 
-/* True if all ranks see as many records. */
-static bool is_same_total(const mpi_job *j)
+/* True if all ranks see as many records. If one of them has not enough memory, all use files. */
+static bool compare(mpi_job *j)
 {
-  uint64_t own[2] = {j->in.total, ~j->in.total}, least[2];
-  MPI_Allreduce(own, least, 2, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
+  uint64_t own[3] = {j->in.total, ~j->in.total, !j->spills}, least[3];
+  MPI_Allreduce(own, least, 3, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
+  j->spills = !least[2];
   if (least[0] == ~least[1]) return true;
   tool_error("%s: the processes see inputs of different sizes", tool_input_name(j->in.paths[0]));
   return false;
@@ -216,32 +225,49 @@ static bool sort(mpi_job *j)
   return false;
 }
 
+/* ---- Steps by way of temporary files ---- */
+
+static bool open_disk(mpi_job *j)
+{
+  const bool asked = j->options.memory != 0 || j->options.percent != 0;
+  /* a quarter stays for other programs and the page cache */
+  return disk_open(&j->disk, &j->job, &j->in, j->rank, j->ranks, j->neighbours,
+                   asked ? j->memory : j->memory / 4 * 3);
+}
+
+static bool sort_slice(mpi_job *j)
+{
+  return disk_sort_slice(&j->disk);
+}
+
+static bool divide(mpi_job *j)
+{
+  return disk_divide(&j->disk);
+}
+
+static bool exchange(mpi_job *j)
+{
+  return disk_exchange(&j->disk);
+}
+
+/* ---- The last steps ---- */
+
+/* All ranks learn where the new file is. */
+static bool tell_output(mpi_job *j)
+{
+  MPI_Bcast(&j->shared, (int)sizeof j->shared, MPI_BYTE, 0, MPI_COMM_WORLD);
+  return true;
+}
+
 /* Writes this rank's records where they belong, and brings them to the disk. */
 static bool write_slice(mpi_job *j)
 {
   const size_t record_size = j->in.format.record_size;
-  uint64_t offset = j->shared.header + j->begin * record_size;
-  const unsigned char *from = j->records;
-  int fd = open(j->shared.path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW);
-  if (fd < 0) {
-    tool_error("%s: process %d cannot open the new file, %s: %s", j->options.output, j->rank,
-               j->shared.path, strerror(errno));
-    return false;
-  }
-  int failure = 0;
-  for (size_t left = j->count * record_size; left > 0 && failure == 0;) {
-    const ssize_t done = pwrite(fd, from, left < (1u << 30) ? left : 1u << 30, (off_t)offset);
-    if (done < 0 && errno != EINTR) failure = errno;
-    if (done <= 0) continue;
-    from += done;
-    offset += (uint64_t)done;
-    left -= (size_t)done;
-  }
-  while (failure == 0 && fsync(fd) != 0)
-    failure = errno != EINTR ? errno : 0;
-  if (close(fd) != 0 && failure == 0 && errno != EINTR) failure = errno;
-  if (failure != 0) tool_error_errno(j->options.output, failure);
-  return failure == 0;
+  const uint64_t offset = j->shared.header + j->begin * record_size;
+  slice_output output;
+  if (!slice_open(&output, j->shared.path, offset, j->options.output, j->rank)) return false;
+  return slice_close(&output, j->spills ? disk_merge(&j->disk, &output)
+                                        : slice_write(&output, j->records, j->count * record_size));
 }
 
 /* Rank 0 writes what follows the records, and puts the new file in place of the old one. */
@@ -261,29 +287,32 @@ static bool end_output(mpi_job *j)
 
 /* ---- A run ---- */
 
-static bool phase(mpi_job *j, bool (*step)(mpi_job *j))
+/* Collective. False, after a message, if it failed on any rank. */
+typedef bool (*step)(mpi_job *j);
+
+static bool phase(mpi_job *j, step does)
 {
   phase_begin();
-  return phase_end(step(j));
+  return phase_end(does(j));
 }
 
-static bool compare_totals(mpi_job *j)
+static bool run_steps(mpi_job *j, const step *steps)
 {
-  return is_same_total(j);
+  while (*steps != NULL && phase(j, *steps))
+    steps++;
+  return *steps == NULL;
 }
 
 static int run(mpi_job *j)
 {
-  static bool (*const steps[])(mpi_job *) = {prepare, compare_totals, begin_output, read_slice,
-                                             sort,    NULL,           write_slice,  end_output};
+  static const step first[] = {prepare, compare, begin_output, NULL};
+  static const step in_memory[] = {read_slice, sort, NULL};
+  static const step on_disk[] = {open_disk, sort_slice, divide, exchange, NULL};
+  static const step last[] = {tell_output, write_slice, end_output, NULL};
   share_machine(j);
-  for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-    if (steps[i] == NULL) /* where the records go; nothing before needs it */
-      MPI_Bcast(&j->shared, (int)sizeof j->shared, MPI_BYTE, 0, MPI_COMM_WORLD);
-    else if (!phase(j, steps[i]))
-      return TOOL_TROUBLE;
-  }
-  return TOOL_OK;
+  return run_steps(j, first) && run_steps(j, j->spills ? on_disk : in_memory) && run_steps(j, last)
+             ? TOOL_OK
+             : TOOL_TROUBLE;
 }
 
 static bool parse(mpi_job *j, int argc, char **argv)
@@ -314,7 +343,7 @@ static int main_of(mpi_job *j, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-  static mpi_job j = {.first.stream.fd = -1, .output = {.fd = -1, .folder = -1}};
+  static mpi_job j = {.first.stream.fd = -1, .output = TOOL_NO_OUTPUT};
   int provided;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &j.rank);
@@ -322,8 +351,9 @@ int main(int argc, char **argv)
   tool_set_name("recsort-mpi");
   signal(SIGXFSZ, SIG_IGN); /* so that a write over the limit just fails */
   const int status = main_of(&j, argc, argv);
-  if (j.output.folder >= 0 || j.output.fd >= 0) tool_output_discard(&j.output);
+  tool_output_discard(&j.output);
   free(j.records);
+  disk_close(&j.disk);
   free(j.in.ends);
   recsort_sorter_destroy(j.job.sorter);
   npy_close(&j.npy);

@@ -4,7 +4,9 @@
 #include "support/message.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 bool inputs_are_files(char *const *paths, size_t count)
@@ -83,6 +85,13 @@ static bool read_input(const inputs *in, size_t i, uint64_t begin, uint64_t end,
   return done;
 }
 
+uint64_t inputs_begin(const inputs *in, int ranks, int rank)
+{
+  const uint64_t share = in->total / (uint64_t)ranks, rest = in->total % (uint64_t)ranks;
+  const uint64_t before = (uint64_t)rank;
+  return before * share + (before < rest ? before : rest);
+}
+
 bool inputs_read(const inputs *in, uint64_t begin, size_t count, void *to)
 {
   const uint64_t end = begin + count;
@@ -104,4 +113,43 @@ const char *inputs_find(const inputs *in, uint64_t *number)
     i++;
   *number -= i > 0 ? in->ends[i - 1] : 0;
   return tool_input_name(in->paths[i]);
+}
+
+/* ---- Output ---- */
+
+bool slice_open(slice_output *output, const char *path, uint64_t offset, const char *name, int rank)
+{
+  *output = (slice_output){name, open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW), offset};
+  if (output->fd >= 0) return true;
+  tool_error("%s: process %d cannot open the new file, %s: %s", name, rank, path, strerror(errno));
+  return false;
+}
+
+bool slice_write(slice_output *output, const void *data, size_t size)
+{
+  const unsigned char *from = data;
+  while (size > 0) {
+    const ssize_t done =
+        pwrite(output->fd, from, size < (1u << 30) ? size : 1u << 30, (off_t)output->offset);
+    if (done < 0 && errno != EINTR) {
+      tool_error_errno(output->name, errno);
+      return false;
+    }
+    if (done <= 0) continue;
+    from += done;
+    output->offset += (uint64_t)done;
+    size -= (size_t)done;
+  }
+  return true;
+}
+
+bool slice_close(slice_output *output, bool done)
+{
+  int failure = 0;
+  do {
+    failure = done && fsync(output->fd) != 0 ? errno : 0;
+  } while (failure == EINTR);
+  if (close(output->fd) != 0 && done && failure == 0 && errno != EINTR) failure = errno;
+  if (failure != 0) tool_error_errno(output->name, failure);
+  return done && failure == 0;
 }

@@ -1,6 +1,6 @@
 /* explain.c - shows what a schema means, what the sorter plans, and which plugins there are. */
 #include "commands.h"
-#include "spill.h"
+#include "folders.h"
 
 #include "support/message.h"
 #include "support/records.h"
@@ -165,7 +165,7 @@ static bool print_input(const char *path, const tool_format *format, uint64_t *c
 static bool print_spilled(const cli_options *options, uint64_t size, uint64_t needed)
 {
   if (needed <= job_memory_limit(options)) return true;
-  char *const folder = options->folder_count == 0 ? spill_folder(options) : NULL;
+  char *const folder = options->folder_count == 0 ? folders_usual(options) : NULL;
   printf("temporary files: %" PRIu64 " MiB in", size >> 20);
   for (size_t i = 0; i < options->folder_count; i++)
     printf(" %s", options->folders[i]);

@@ -5,21 +5,17 @@
  */
 #include "spill.h"
 
+#include "folders.h"
+
 #include "support/around.h"
 #include "support/message.h"
 #include "support/progress.h"
 
-#include "files/available.h"
-
 #include <endian.h>
 #include <inttypes.h>
-#include <libgen.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/statvfs.h>
-#include <sys/vfs.h>
 
 enum {
   ROWS_SIZE = 256 << 10, /* bytes of records with numbers, at least one */
@@ -51,46 +47,6 @@ void spill_report_record(const cli_job *job, const tool_records *input, const re
   const bool of_all = error->status != RECSORT_INVALID_RECORD;
   job_error(of_all ? inputs_name(options) : tool_input_name(path),
             number - (i > 0 ? input->ends[i - 1] : 0), error);
-}
-
-/* ---- Folders ---- */
-
-char *spill_folder(const cli_options *options)
-{
-  struct stat status;
-  const char *const output = options->output;
-  if (output == NULL || tool_is_standard(output) ||
-      (stat(output, &status) == 0 && !S_ISREG(status.st_mode))) {
-    return strdup(rf_usual_folder());
-  }
-  char *const path = realpath(output, NULL); /* a link may lead to another folder */
-  char *const name = path != NULL ? path : strdup(output);
-  char *const folder = name != NULL ? strdup(dirname(name)) : NULL;
-  free(name);
-  return folder;
-}
-
-/* Refuses at once what the folders have no space for, and what a folder in memory cannot hold. */
-static bool has_space(const char *const *folders, size_t count, uint64_t size, uint64_t memory)
-{
-  uint64_t space = 0;
-  for (size_t i = 0; i < count; i++) {
-    struct statvfs disk;
-    struct statfs kind;
-    if (statvfs(folders[i], &disk) != 0 || statfs(folders[i], &kind) != 0) return true;
-    uint64_t available = (uint64_t)disk.f_bavail * disk.f_frsize;
-    if (kind.f_type == TMPFS_MAGIC) {
-      const uint64_t left = rf_memory_available();
-      const uint64_t more = left > memory ? left - memory : 0;
-      if (available > more) available = more;
-    }
-    space = available < UINT64_MAX - space ? space + available : UINT64_MAX;
-  }
-  if (size <= space) return true;
-  tool_error("%s: not enough space to sort by way of temporary files: %" PRIu64
-             " MiB are needed, %" PRIu64 " MiB are available; name another folder: -T DIR",
-             folders[0], size >> 20, space >> 20);
-  return false;
 }
 
 /* ---- Begin ---- */
@@ -166,7 +122,7 @@ bool spill_open(spilled_sort *spill, const cli_job *job, const tool_output *outp
   }
   if (is_numbered(spill) && !add_number(spill, job)) return false;
   if (options->unique && !watch_keys(spill)) return false;
-  char *const usual = options->folder_count == 0 ? spill_folder(options) : NULL;
+  char *const usual = options->folder_count == 0 ? folders_usual(options) : NULL;
   const char *const folder = usual;
   if (usual == NULL && options->folder_count == 0) {
     tool_error_memory(0);
@@ -184,7 +140,7 @@ bool spill_open(spilled_sort *spill, const cli_job *job, const tool_output *outp
   const bool known = count != TOOL_ANY && kept * record_size(spill) > memory / 4;
   const uint64_t size = known ? count * record_size(spill) : 0;
   const bool opened =
-      (!known || has_space(wanted.folders, wanted.folder_count, size, memory)) &&
+      (!known || folders_have_space(wanted.folders, wanted.folder_count, size, memory)) &&
       (recsort_file_open(spill->own.sorter, &wanted, &spill->file, &error) == RECSORT_OK ||
        fail(&error));
   free(usual);

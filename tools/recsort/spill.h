@@ -38,8 +38,6 @@ bool spill_pass(spilled_sort *spill, const void *records, size_t count);
 bool spill_write(spilled_sort *spill, tool_output *output, tool_reader *first, uint64_t count);
 void spill_close(spilled_sort *spill);
 
-/* Where temporary files go, if no option says it. Free it. NULL: there is no memory. */
-char *spill_folder(const cli_options *options);
 /* Reports the error of a record of inputs that were read one after the other. */
 void spill_report_record(const cli_job *job, const tool_records *input, const recsort_error *error);
 

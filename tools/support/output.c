@@ -79,7 +79,9 @@ static void report(const tool_output *output)
 
 static tool_output no_output(const char *name)
 {
-  return (tool_output){.name = name, .fd = -1, .file = {.fd = -1, .folder = -1}};
+  tool_output output = TOOL_NO_OUTPUT;
+  output.name = name;
+  return output;
 }
 
 bool tool_output_open(tool_output *output, const char *path)

@@ -42,6 +42,9 @@ typedef struct tool_output {
   size_t mapping_size;
 } tool_output;
 
+/* One that is not open; it may be discarded. */
+#define TOOL_NO_OUTPUT {.fd = -1, .file = {.folder = -1, .fd = -1}}
+
 /* Opens `path`; NULL or "-": standard output. If it returns true, end with tool_output_commit or
  * tool_output_discard. */
 bool tool_output_open(tool_output *output, const char *path);
