@@ -86,7 +86,10 @@ recsort_status recsort_file_open(recsort_sorter *sorter, const recsort_file_opti
   if (status == RECSORT_OK) status = open_store(file, options, error);
   rf_load_plan(file);
   if (status == RECSORT_OK) status = rf_merge_least(file, &least, error);
-  if (status == RECSORT_OK && least > file->memory) status = rf_fail_least(file, least, error);
+  if (status == RECSORT_OK && least > file->memory) {
+    status = rf_load_least(file, &least, error);
+    if (status == RECSORT_OK) status = rf_fail_least(file, least, error);
+  }
   file->stats.memory = file->memory;
   if (status) {
     recsort_file_close(file);

@@ -96,16 +96,24 @@ static recsort_status open_writer(recsort_file *file, unsigned loads, recsort_er
              : rf_fail_memory(error, rf_writer_size(piece, count));
 }
 
-/* Divides the memory, when the first records come. */
-static recsort_status take_memory(recsort_file *file, recsort_error *error)
+recsort_status rf_load_least(recsort_file *file, uint64_t *memory, recsort_error *error)
 {
-  rf_load *const load = &file->load;
   uint64_t two, merge;
   recsort_status status = size_of(file, 2, 1, &two, error);
   if (status == RECSORT_OK) status = rf_merge_least(file, &merge, error);
   if (status) return status;
   merge += rf_writer_size(file->writer.piece, 2); /* of groups */
-  const uint64_t least = two > merge ? two : merge;
+  *memory = two > merge ? two : merge;
+  return status;
+}
+
+/* Divides the memory, when the first records come. */
+static recsort_status take_memory(recsort_file *file, recsort_error *error)
+{
+  rf_load *const load = &file->load;
+  uint64_t least;
+  recsort_status status = rf_load_least(file, &least, error);
+  if (status) return status;
   if (least > file->memory) return rf_fail_least(file, least, error);
   const size_t first = most_records(file, 1), half = most_records(file, 2);
   load->half = half >= 2 ? half : 0; /* 0: there is one load */

@@ -72,6 +72,8 @@ recsort_status rf_add_source(recsort_file *file, const rf_source *source, recsor
 recsort_status rf_fail_least(const recsort_file *file, uint64_t least, recsort_error *error);
 /* How much is written at a time. */
 void rf_load_plan(recsort_file *file);
+/* The least memory that sorts records. */
+recsort_status rf_load_least(recsort_file *file, uint64_t *memory, recsort_error *error);
 recsort_status rf_load_append(recsort_file *file, const unsigned char *records, size_t count,
                               recsort_error *error);
 /* Writes what is loaded as a run, if there is anything, and waits for it. */

@@ -23,6 +23,26 @@ enum {
   OWN_SIZE = 8 << 20     /* bytes that the buffers of the command take, at most */
 };
 
+/* What of the memory is not the library's. */
+static uint64_t own_size(uint64_t memory)
+{
+  return memory / 16 < OWN_SIZE ? memory / 16 : OWN_SIZE;
+}
+
+/* The library says what it needs; this adds what is not its own. */
+static void add_own_size(recsort_error *error)
+{
+  size_t size;
+  uint64_t kib;
+  if (sscanf(error->text, "not enough memory: records of %zu bytes need at least %" SCNu64, &size,
+             &kib) != 2) {
+    return;
+  }
+  kib += kib / 15 < OWN_SIZE >> 10 ? kib / 15 + 1 : OWN_SIZE >> 10;
+  snprintf(error->text, sizeof error->text,
+           "not enough memory: records of %zu bytes need at least %" PRIu64 " KiB", size, kib);
+}
+
 static bool fail(const recsort_error *error)
 {
   tool_error_library(error);
@@ -130,7 +150,7 @@ bool spill_open(spilled_sort *spill, const cli_job *job, const tool_output *outp
   }
   wanted.folders = usual != NULL ? &folder : options->folders;
   wanted.folder_count = usual != NULL ? 1 : options->folder_count;
-  const uint64_t own = memory / 16 < OWN_SIZE ? memory / 16 : OWN_SIZE;
+  const uint64_t own = own_size(memory);
   wanted.memory = memory > own + 1 ? memory - own : 1;
   wanted.head = options->unique || !options->has_head ? 0 : options->head;
   wanted.most_runs = most_runs;
@@ -139,10 +159,11 @@ bool spill_open(spilled_sort *spill, const cli_job *job, const tool_output *outp
   const uint64_t kept = wanted.head != 0 && wanted.head < count ? wanted.head : count;
   const bool known = count != TOOL_ANY && kept * record_size(spill) > memory / 4;
   const uint64_t size = known ? count * record_size(spill) : 0;
-  const bool opened =
-      (!known || folders_have_space(wanted.folders, wanted.folder_count, size, memory)) &&
-      (recsort_file_open(spill->own.sorter, &wanted, &spill->file, &error) == RECSORT_OK ||
-       fail(&error));
+  bool opened = !known || folders_have_space(wanted.folders, wanted.folder_count, size, memory);
+  if (opened && recsort_file_open(spill->own.sorter, &wanted, &spill->file, &error) != RECSORT_OK) {
+    add_own_size(&error);
+    opened = fail(&error);
+  }
   free(usual);
   return opened;
 }
@@ -164,6 +185,7 @@ static bool append(spilled_sort *spill, const void *records, size_t count)
 {
   recsort_error error;
   if (recsort_file_append(spill->file, records, count, &error) == RECSORT_OK) return true;
+  add_own_size(&error);
   spill->report(spill, &error);
   return false;
 }

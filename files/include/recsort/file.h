@@ -93,7 +93,7 @@ RECSORT_API recsort_status recsort_file_sort(recsort_sorter *sorter, const char 
 
 /* Begins a sort. `folders` and the texts in it are copied. On success end with recsort_file_close.
  * The memory of the sorter is freed first. Errors: INVALID_ARGUMENT; OUT_OF_MEMORY, with the least
- * `memory` that merges two runs of such records. */
+ * `memory` that sorts such records; less is enough to merge runs of the caller. */
 RECSORT_API recsort_status recsort_file_open(recsort_sorter *sorter,
                                              const recsort_file_options *options,
                                              recsort_file **file, recsort_error *error);
