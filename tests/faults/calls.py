@@ -27,6 +27,8 @@ COMMANDS = [
     ([*SORT, '-u', '--index=32', 'in', '-o', 'out'], None),
     ([*SORT, '-m', 'sorted', 'sorted', '-o', 'out'], None),
     ([*SORT, '-c', 'sorted'], None),
+    ([*SORT, '-S', '2M', 'out', '-o', 'out'], None),  # by way of temporary files
+    ([*SORT, '-S', '4M', '-u', '--index', '-', '-o', 'out'], 'in'),
 ]
 MAPPED = ([*SORT[:-1], '--threads=5', 'in', '-o', 'out'], None)
 HARMLESS = {'read': [errno.EINTR, 0], 'pread': [errno.EINTR, 0], 'write': [errno.EINTR, 0],
@@ -125,7 +127,7 @@ def fail_threads(trial):
     for command in [*COMMANDS, MAPPED]:
         calls = trial.counts(command)['pthread_create']
         reached += calls
-        for at in range(1, calls + 1):
+        for at in range(1, calls + 1) if calls < 100 else places(calls):  # a thread for each piece
             for plan in ({}, {'for_ever': 1}):
                 trial.fail(command, True, call='pthread_create', error=errno.EAGAIN, at=at, **plan)
     return reached > 10
