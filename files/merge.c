@@ -22,7 +22,8 @@ enum {
   LEAST_SIZE = 64 << 10, /* bytes of it, unless memory is too small to merge two runs so: */
   SCARCE_SIZE = 4 << 10, /* then so many, or one record */
   MOST_SIZE = 4 << 20,
-  DROP_SIZE = 16 << 20 /* bytes of a run that are given back to the disk at once */
+  DROPS = 16,          /* parts of a run that are given back to the disk, each at once, */
+  DROP_SIZE = 16 << 20 /* or so many bytes */
 };
 
 /* What a merge has in memory. */
@@ -260,7 +261,8 @@ static recsort_status read_from_store(rf_merge *merge, rf_run *run, rf_block *bl
   if (status) return status;
   block->records = at;
   *count = size / merge->record_size;
-  if (done + size - run->dropped >= DROP_SIZE || size == left) {
+  const uint64_t part = extent->size / DROPS < DROP_SIZE ? extent->size / DROPS : DROP_SIZE;
+  if (done + size - run->dropped >= part || size == left) {
     rf_store_drop(store, extent, done + size);
     run->dropped = done + size;
   }

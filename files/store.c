@@ -1,10 +1,11 @@
 /* store.c - see store.h. */
 #include "store.h"
 
+#include "temporary.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,23 +43,18 @@ void rf_store_close(rf_store *store)
   store->file_count = 0;
 }
 
-/* A file without a name. */
-static int make_file(const char *folder)
+/* A file without a name, or one that loses its name at once. */
+static int make_file(const char *path)
 {
-  char path[PATH_MAX];
-  const int fd = open(folder, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
-  if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return fd;
-  const int length = snprintf(path, sizeof path, "%s/.recsort-XXXXXX", folder);
-  if (length < 0 || (size_t)length >= sizeof path) {
-    errno = ENAMETOOLONG;
-    return -1;
-  }
-  const int named = mkostemp(path, O_CLOEXEC);
-  if (named >= 0 && unlink(path) != 0) {
-    close(named);
-    return -1;
-  }
-  return named;
+  rf_temporary temporary;
+  const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return -1;
+  const bool made = rf_temporary_open(&temporary, folder, "temporary", 0600, NULL);
+  const int error = errno;
+  if (made) rf_temporary_remove(&temporary);
+  close(folder);
+  errno = error;
+  return made ? temporary.fd : -1;
 }
 
 static bool make(rf_file *file)
@@ -71,13 +67,15 @@ static bool make(rf_file *file)
   return true;
 }
 
-/* A file system may allow O_DIRECT and then refuse every access by it. */
-static bool goes_without_direct(rf_file *file)
+/* A file system may allow O_DIRECT and then refuse an access by it. `direct`: what the file was
+ * before the access. */
+static bool goes_without_direct(rf_file *file, bool direct)
 {
-  if (errno != EINVAL || !file->direct) return false;
+  if (errno != EINVAL || !direct) return false;
   const int flags = fcntl(file->fd, F_GETFL);
+  if (flags < 0 || fcntl(file->fd, F_SETFL, flags & ~O_DIRECT) != 0) return false;
   file->direct = false;
-  return flags >= 0 && fcntl(file->fd, F_SETFL, flags & ~O_DIRECT) == 0;
+  return true;
 }
 
 static recsort_status fail_file(const rf_file *file, const char *what, int number,
@@ -97,13 +95,14 @@ recsort_status rf_store_read(rf_store *store, const rf_extent *run, uint64_t off
   const uint64_t last = up(begin + size);
   *at = (char *)memory + (begin - first);
   for (uint64_t place = first; place < last;) {
+    const bool direct = file->direct;
     const ssize_t got =
         pread(file->fd, (char *)memory + (place - first), (size_t)(last - place), (off_t)place);
     if (got > 0) {
       place += (uint64_t)got;
     } else if (got == 0) {
       return fail_file(file, "read", EIO, error); /* it is shorter than what was written */
-    } else if (errno != EINTR) {
+    } else if (errno != EINTR && !goes_without_direct(file, direct)) {
       return fail_file(file, "read", errno, error);
     }
   }
@@ -191,11 +190,12 @@ static void drop_pages(const rf_write *write, size_t piece)
 static int write_buffer(const rf_write *write, const unsigned char *from, size_t piece)
 {
   for (size_t done = 0; done < write->size;) {
+    const bool direct = write->file->direct;
     const ssize_t put =
         pwrite(write->file->fd, from + done, write->size - done, (off_t)(write->at + done));
     if (put > 0) {
       done += (size_t)put;
-    } else if (put < 0 && errno != EINTR && !goes_without_direct(write->file)) {
+    } else if (put < 0 && errno != EINTR && !goes_without_direct(write->file, direct)) {
       return errno;
     }
   }

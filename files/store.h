@@ -1,10 +1,11 @@
 /* store.h - temporary files, and the runs in them.
  *
- * There is a file in each folder. It has no name, or loses it at once, so that nothing is left
- * whatever ends the process. Runs are written behind each other, and alternate between the files;
- * each begins at a multiple of RF_SECTOR. The files bypass the page cache (O_DIRECT) where the file
- * system allows it: then other programs keep their memory, and this one uses no more than it says.
- * Otherwise pages are written and dropped as soon as possible.
+ * There is a file in each folder. It has no name, or loses it at once; if the process is killed
+ * between, the next sort in that folder removes it (temporary.h). Runs are written behind each
+ * other, and alternate between the files; each begins at a multiple of RF_SECTOR. The files bypass
+ * the page cache (O_DIRECT) where the file system allows it: then other programs keep their memory,
+ * and this one uses no more than it says. Otherwise pages are written and dropped as soon as
+ * possible.
  */
 #ifndef FILES_STORE_H
 #define FILES_STORE_H
@@ -18,9 +19,9 @@ enum { RF_SECTOR = 4096 };
 
 typedef struct rf_file {
   char *folder;
-  int fd;       /* -1: not made yet */
-  uint64_t end; /* bytes, those that a writer holds included */
-  bool direct;  /* settled by the first write */
+  int fd;             /* -1: not made yet */
+  uint64_t end;       /* bytes, those that a writer holds included */
+  atomic_bool direct; /* settled by the first accesses */
 } rf_file;
 
 typedef struct rf_store {
