@@ -8,6 +8,7 @@
  * takes all records, they are sorted into it, so that a plugin can write them there.
  */
 #include "commands.h"
+#include "ordered.h"
 #include "spill.h"
 #include "unique_watch.h"
 #include "stats.h"
@@ -255,10 +256,12 @@ typedef struct sorter_opening {
   rf_task task;
   atomic_bool failed;
   recsort_error error;
-  bool spills; /* the records do not fit: */
+  bool spills;   /* the records do not fit: */
+  uint64_t held; /* bytes of records that were read before that was known */
+  ordered_copy ordered;
   spilled_sort spill;
   tool_records *input;
-  const tool_output *to;
+  tool_output *to;
 } sorter_opening;
 
 /* Finds out whether there is enough memory to sort files. False if they cannot be sorted. */
@@ -309,22 +312,42 @@ static void report_passed(const spilled_sort *spill, const recsort_error *error)
   spill_report_record(&spill->own, spill->inputs, error);
 }
 
+static bool open_spill(sorter_opening *opening)
+{
+  const bool asked = opening->job->options->memory != 0 || opening->job->options->percent != 0;
+  /* a quarter of the available memory stays for other programs and the page cache */
+  const uint64_t memory = asked ? opening->available : opening->available / 4 * 3;
+  const bool opened =
+      spill_open(&opening->spill, opening->job, opening->to,
+                 memory > opening->held ? memory - opening->held : 0, opening->count, 0);
+  opening->spill.report = report_passed;
+  opening->spill.inputs = opening->input;
+  return opened;
+}
+
+static bool pass_back(void *context, const void *records, size_t count)
+{
+  return spill_pass(context, records, count);
+}
+
 /* See tool_reading. */
 static bool pass(void *context, const void *records, size_t count, uint64_t held)
 {
   sorter_opening *const opening = context;
+  ordered_copy *const ordered = &opening->ordered;
   rf_task_end(&opening->task);
   if (opening->failed) return true; /* which is reported when the reading ends */
-  if (opening->spill.file == NULL) {
-    const bool asked = opening->job->options->memory != 0 || opening->job->options->percent != 0;
-    /* a quarter of the available memory stays for other programs and the page cache */
-    const uint64_t memory = asked ? opening->available : opening->available / 4 * 3;
-    if (!spill_open(&opening->spill, opening->job, opening->to, memory > held ? memory - held : 0,
-                    opening->count, 0)) {
-      return false;
-    }
-    opening->spill.report = report_passed;
-    opening->spill.inputs = opening->input;
+  if (ordered->job == NULL) opening->held = held;
+  if (ordered->job == NULL &&
+      !ordered_begin(ordered, opening->job, opening->to, &opening->input->first,
+                     opening->files ? opening->count : TOOL_ANY)) {
+    return false;
+  }
+  if (ordered->copies && !ordered_add(ordered, records, count)) return false;
+  if (ordered->copies) return true;
+  if (opening->spill.file == NULL &&
+      (!open_spill(opening) || !ordered_take_back(ordered, pass_back, &opening->spill))) {
+    return false;
   }
   return spill_pass(&opening->spill, records, count);
 }
@@ -429,7 +452,10 @@ int command_sort(cli_job *job)
     if (size != 0) tool_output_reserve(&output, size);
   }
   bool done = read_and_open(&opening, &format, &output, &input, &times) && index_fits(job, &input);
-  if (done && opening.spills) {
+  if (done && opening.ordered.copies) {
+    sorted = tool_seconds();
+    done = tool_around_end(&input.first, &output, input.count);
+  } else if (done && opening.spills) {
     sorted = tool_seconds();
     done = spill_write(&opening.spill, &output, &input.first, input.count);
   } else if (done) {
@@ -444,6 +470,7 @@ int command_sort(cli_job *job)
   times.write = tool_seconds() - sorted;
   if (done) print_stats(job, input.count, &times, opening.spill.file);
   if (opening.spills) spill_close(&opening.spill);
+  ordered_end(&opening.ordered);
   tool_records_free(&input);
   return done ? TOOL_OK : TOOL_TROUBLE;
 }

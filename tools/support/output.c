@@ -173,8 +173,9 @@ static bool end_direct(tool_output *output)
 {
   if (output->writer.memory == NULL) return true;
   const bool written = rf_writer_end(&output->writer, false) && rf_writer_wait(&output->writer);
-  const int failure = output->writer.failure;
+  const int failure = output->writer.failure, flags = fcntl(output->fd, F_GETFL);
   rf_writer_close(&output->writer);
+  if (flags >= 0) fcntl(output->fd, F_SETFL, flags & ~O_DIRECT);
   errno = failure;
   return written || failed(output);
 }
@@ -228,6 +229,31 @@ bool tool_output_overwrite(tool_output *output, const void *data, size_t size)
 {
   return end_direct(output) && (write_at(output->fd, data, size, 0) || failed(output)) &&
          seek_end(output);
+}
+
+bool tool_output_read(tool_output *output, uint64_t offset, void *to, size_t size)
+{
+  unsigned char *at = to;
+  if (!end_direct(output)) return false;
+  while (size > 0) {
+    const ssize_t got = pread(output->fd, at, size, (off_t)offset);
+    if (got < 0 && errno == EINTR) continue;
+    if (got == 0) errno = EIO; /* somebody has made it shorter */
+    if (got <= 0) return failed(output);
+    at += got;
+    size -= (size_t)got;
+    offset += (uint64_t)got;
+  }
+  return true;
+}
+
+bool tool_output_truncate(tool_output *output, uint64_t size)
+{
+  if (!end_direct(output)) return false;
+  if (ftruncate(output->fd, (off_t)size) != 0) return failed(output);
+  output->written = size;
+  output->write_back = size < output->write_back ? size : output->write_back;
+  return seek_end(output);
 }
 
 bool tool_output_write_byte(tool_output *output, unsigned char value, uint64_t size)

@@ -43,7 +43,10 @@ typedef struct tool_output {
 } tool_output;
 
 /* One that is not open; it may be discarded. */
-#define TOOL_NO_OUTPUT {.fd = -1, .file = {.folder = -1, .fd = -1}}
+#define TOOL_NO_OUTPUT                                                                             \
+  {                                                                                                \
+    .fd = -1, .file = {.folder = -1, .fd = -1 }                                                    \
+  }
 
 /* Opens `path`; NULL or "-": standard output. If it returns true, end with tool_output_commit or
  * tool_output_discard. */
@@ -63,6 +66,10 @@ void tool_output_bypass_cache(tool_output *output);
 bool tool_output_write(tool_output *output, const void *data, size_t size);
 /* Writes again the first bytes of an output that is a file. */
 bool tool_output_overwrite(tool_output *output, const void *data, size_t size);
+/* Reads what was written from byte `offset` on. Only if the output is a file. */
+bool tool_output_read(tool_output *output, uint64_t offset, void *to, size_t size);
+/* Takes back all but the first `size` bytes. Only if the output is a file. */
+bool tool_output_truncate(tool_output *output, uint64_t size);
 /* Writes `size` bytes of one value. */
 bool tool_output_write_byte(tool_output *output, unsigned char value, uint64_t size);
 /* Maps the next `size` bytes of the file, which are zero; any threads may fill them. *at is NULL if
