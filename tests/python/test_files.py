@@ -368,6 +368,7 @@ def test_an_interrupt_ends_the_sort(tmp_path):
     (source,) = write(tmp_path, RECORDS)
     code = f"""
 import os, signal, recsort
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 stop = lambda phase, count: phase == 'written' and os.kill(os.getpid(), signal.SIGINT)
 recsort.sort_file({str(source)!r}, {str(source)!r}, 'V9', memory={MEMORY}, progress=stop)
 """
