@@ -13,7 +13,7 @@
 #include "support/output.h"
 
 typedef struct ordered_copy {
-  const cli_job *job; /* whose sorter makes keys; NULL: not begun */
+  const cli_job *job; /* whose sorter makes keys */
   tool_output *output;
   bool copies;    /* all records so far are in order, and in the output, */
   uint64_t begin; /* from this byte on */

@@ -256,8 +256,7 @@ typedef struct sorter_opening {
   rf_task task;
   atomic_bool failed;
   recsort_error error;
-  bool spills;   /* the records do not fit: */
-  uint64_t held; /* bytes of records that were read before that was known */
+  bool spills; /* the records do not fit: */
   ordered_copy ordered;
   spilled_sort spill;
   tool_records *input;
@@ -312,17 +311,19 @@ static void report_passed(const spilled_sort *spill, const recsort_error *error)
   spill_report_record(&spill->own, spill->inputs, error);
 }
 
-static bool open_spill(sorter_opening *opening)
+static bool open_spill(sorter_opening *opening, uint64_t held)
 {
   const bool asked = opening->job->options->memory != 0 || opening->job->options->percent != 0;
   /* a quarter of the available memory stays for other programs and the page cache */
   const uint64_t memory = asked ? opening->available : opening->available / 4 * 3;
-  const bool opened =
-      spill_open(&opening->spill, opening->job, opening->to,
-                 memory > opening->held ? memory - opening->held : 0, opening->count, 0);
+  if (!spill_open(&opening->spill, opening->job, opening->to, memory > held ? memory - held : 0,
+                  opening->count, 0)) {
+    return false;
+  }
   opening->spill.report = report_passed;
   opening->spill.inputs = opening->input;
-  return opened;
+  return ordered_begin(&opening->ordered, opening->job, opening->to, &opening->input->first,
+                       opening->files ? opening->count : TOOL_ANY);
 }
 
 static bool pass_back(void *context, const void *records, size_t count)
@@ -337,17 +338,11 @@ static bool pass(void *context, const void *records, size_t count, uint64_t held
   ordered_copy *const ordered = &opening->ordered;
   rf_task_end(&opening->task);
   if (opening->failed) return true; /* which is reported when the reading ends */
-  if (ordered->job == NULL) opening->held = held;
-  if (ordered->job == NULL &&
-      !ordered_begin(ordered, opening->job, opening->to, &opening->input->first,
-                     opening->files ? opening->count : TOOL_ANY)) {
-    return false;
-  }
-  if (ordered->copies && !ordered_add(ordered, records, count)) return false;
-  if (ordered->copies) return true;
-  if (opening->spill.file == NULL &&
-      (!open_spill(opening) || !ordered_take_back(ordered, pass_back, &opening->spill))) {
-    return false;
+  if (opening->spill.file == NULL && !open_spill(opening, held)) return false;
+  if (ordered->copies) {
+    if (!ordered_add(ordered, records, count)) return false;
+    if (ordered->copies) return true;
+    if (!ordered_take_back(ordered, pass_back, &opening->spill)) return false;
   }
   return spill_pass(&opening->spill, records, count);
 }
