@@ -680,7 +680,7 @@ static size_t files_in(const char *folder)
   DIR *const open = opendir(folder);
   assert_non_null(open);
   for (const struct dirent *entry; (entry = readdir(open)) != NULL;)
-    count += entry->d_name[0] != '.' || entry->d_name[1] == 'r';
+    count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
   closedir(open);
   return count;
 }
@@ -833,7 +833,24 @@ typedef struct seen {
   recsort_file_phase phase;
   uint64_t done;
   size_t calls[3];
+  uint64_t space; /* bytes of temporary files, at the most */
 } seen;
+
+/* Bytes on the disk of the files without a name that this process has open. */
+static uint64_t nameless_space(void)
+{
+  uint64_t space = 0;
+  struct stat status;
+  DIR *const open = opendir("/proc/self/fd");
+  assert_non_null(open);
+  for (const struct dirent *entry; (entry = readdir(open)) != NULL;) {
+    if (fstatat(dirfd(open), entry->d_name, &status, 0) == 0 && S_ISREG(status.st_mode) &&
+        status.st_nlink == 0)
+      space += (uint64_t)status.st_blocks * 512;
+  }
+  closedir(open);
+  return space;
+}
 
 static void see(void *context, recsort_file_phase phase, uint64_t done)
 {
@@ -842,6 +859,8 @@ static void see(void *context, recsort_file_phase phase, uint64_t done)
   s->phase = phase;
   s->done = done;
   s->calls[phase]++;
+  const uint64_t space = nameless_space();
+  if (space > s->space) s->space = space;
 }
 
 static void tells_how_far_it_is(void **unused)
@@ -853,7 +872,7 @@ static void tells_how_far_it_is(void **unused)
   seen s = {0};
   recsort_file *file = NULL;
   (void)unused;
-  options.memory = least_memory(sorter);
+  options.memory = 2 * least_memory(sorter); /* runs of many sectors */
   options.most_runs = 2;
   options.progress = see;
   options.context = &s;
@@ -864,6 +883,7 @@ static void tells_how_far_it_is(void **unused)
   assert_true(s.calls[RECSORT_FILE_RUNS] > 10 && s.calls[RECSORT_FILE_GROUPS] > 10);
   assert_true(s.calls[RECSORT_FILE_MERGE] > 10);
   assert_int_equal(s.done, j.count);
+  assert_true(s.space <= j.count * e.size / 10 * 11); /* what is read makes room */
   free_job(&j);
   recsort_sorter_destroy(sorter);
   recsort_schema_destroy(schema);
