@@ -14,23 +14,25 @@ enum {
 
 static size_t record_size(const ordered_copy *ordered)
 {
-  return recsort_schema_describe(ordered->job->schema)->size;
+  return recsort_schema_describe(ordered->keys.schema)->size;
 }
 
 bool ordered_begin(ordered_copy *ordered, const cli_job *job, tool_output *output,
                    tool_reader *first, uint64_t count)
 {
   const cli_options *const options = job->options;
-  *ordered = (ordered_copy){.job = job, .output = output};
+  *ordered = (ordered_copy){.keys = *job, .output = output};
+  ordered->keys.sorter = NULL;
   if (!tool_output_is_file(output) || options->unique || options->has_head ||
       options->index_bits != 0 || first->format.file.repeat ||
       (count == TOOL_ANY && tool_format_has_numbers(&first->format))) {
     return true;
   }
-  ordered->key_size = recsort_key_size(job->sorter);
-  ordered->keys = malloc((KEYS + 1) * ordered->key_size);
-  if (ordered->keys == NULL) tool_error_memory((KEYS + 1) * ordered->key_size);
-  if (ordered->keys == NULL || !tool_around_begin(first, output, count)) return false;
+  if (!job_open_sorter(&ordered->keys)) return false;
+  ordered->key_size = recsort_key_size(ordered->keys.sorter);
+  ordered->seen = malloc((KEYS + 1) * ordered->key_size);
+  if (ordered->seen == NULL) tool_error_memory((KEYS + 1) * ordered->key_size);
+  if (ordered->seen == NULL || !tool_around_begin(first, output, count)) return false;
   tool_output_bypass_cache(output);
   ordered->begin = output->written;
   ordered->copies = true;
@@ -40,21 +42,18 @@ bool ordered_begin(ordered_copy *ordered, const cli_job *job, tool_output *outpu
 /* True if they are in order, behind those that were copied. Values that make no key are not. */
 static bool are_in_order(ordered_copy *ordered, const unsigned char *records, size_t count)
 {
-  const recsort_sorter *const sorter = ordered->job->sorter;
+  recsort_sorter *const sorter = ordered->keys.sorter;
   const size_t size = record_size(ordered), key_size = ordered->key_size;
   bool any = ordered->size > 0;
   for (size_t done = 0, part; done < count; done += part) {
     part = count - done < KEYS ? count - done : KEYS;
-    unsigned char *const keys = ordered->keys + key_size;
-    if (recsort_encode(ordered->job->sorter, records + done * size, part, keys, NULL) !=
-        RECSORT_OK) {
-      return false;
-    }
+    unsigned char *const keys = ordered->seen + key_size;
+    if (recsort_encode(sorter, records + done * size, part, keys, NULL) != RECSORT_OK) return false;
     for (size_t i = any ? 0 : 1; i < part; i++) {
-      const unsigned char *const key = ordered->keys + i * key_size;
+      const unsigned char *const key = ordered->seen + i * key_size;
       if (recsort_key_compare(sorter, key, key + key_size) > 0) return false;
     }
-    memcpy(ordered->keys, ordered->keys + part * key_size, key_size);
+    memcpy(ordered->seen, ordered->seen + part * key_size, key_size);
     any = true;
   }
   return true;
@@ -91,6 +90,6 @@ bool ordered_take_back(ordered_copy *ordered,
 
 void ordered_end(ordered_copy *ordered)
 {
-  free(ordered->keys);
-  ordered->keys = NULL;
+  recsort_sorter_destroy(ordered->keys.sorter);
+  free(ordered->seen);
 }

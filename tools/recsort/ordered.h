@@ -13,13 +13,13 @@
 #include "support/output.h"
 
 typedef struct ordered_copy {
-  const cli_job *job; /* whose sorter makes keys */
+  cli_job keys; /* with a sorter of its own */
   tool_output *output;
   bool copies;    /* all records so far are in order, and in the output, */
   uint64_t begin; /* from this byte on */
   uint64_t size;  /* bytes of them */
   size_t key_size;
-  unsigned char *keys; /* the first one is that of the last record */
+  unsigned char *seen; /* keys: the first one is that of the last record */
 } ordered_copy;
 
 /* Begins, if the output can be taken back, and has room for what comes before the records. `count`:
