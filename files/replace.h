@@ -21,8 +21,8 @@
 
 typedef struct rf_replacement {
   const char *path;
-  struct stat old; /* status of what is there, */
-  bool exists;     /* if anything is */
+  bool exists;     /* there is an old file, */
+  struct stat old; /* with this status */
   bool in_proc;    /* it is a link in /proc to an open file: `target` */
   bool unsettled;  /* the new file is in place, but perhaps not after a crash */
   char *target;    /* its name in the folder; links have been followed */

@@ -47,7 +47,7 @@ void rf_store_close(rf_store *store)
 static int make_file(const char *path)
 {
   rf_temporary temporary;
-  const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC); /* it need not be readable */
   if (folder < 0) return -1;
   const bool made = rf_temporary_open(&temporary, folder, "temporary", 0600, NULL);
   const int error = errno;
@@ -223,8 +223,8 @@ static void write_waiting(void *context)
   pthread_mutex_unlock(&writer->mutex);
 }
 
-/* Lets the task write `size` bytes of the buffer, and goes on with the next one, to which the rest
- * of what is held is moved. */
+/* Lets the task write the first `size` bytes of the buffer. Moves the others to the next buffer,
+ * which is filled from now on. */
 static bool turn(rf_writer *writer, size_t size)
 {
   const size_t left = writer->held - size, next = (writer->filling + 1) % writer->count;

@@ -20,7 +20,7 @@ enum { RF_SECTOR = 4096 };
 typedef struct rf_file {
   char *folder;
   int fd;             /* -1: not made yet */
-  uint64_t end;       /* bytes, those that a writer holds included */
+  uint64_t end;       /* bytes, with the ones that still wait in a writer */
   atomic_bool direct; /* settled by the first accesses */
 } rf_file;
 
@@ -59,7 +59,7 @@ typedef struct rf_write {
 } rf_write;
 
 /* Writes bytes behind each other to files. It has a ring of buffers: the caller fills one while a
- * thread writes those that are full. */
+ * thread writes the full ones. */
 typedef struct rf_writer {
   size_t piece;          /* bytes that are filled at a time, at most */
   size_t count;          /* buffers, at least 2 */
@@ -70,7 +70,7 @@ typedef struct rf_writer {
   uint64_t size;         /* bytes since then */
   size_t filling;        /* the buffer */
   size_t held;           /* bytes in it */
-  pthread_mutex_t mutex; /* of what follows */
+  pthread_mutex_t mutex; /* for the members below */
   pthread_cond_t changed;
   size_t waiting; /* buffers that are to be written: those before `filling` */
   bool busy;      /* the task writes */

@@ -36,7 +36,7 @@ typedef struct disk_sort {
   rf_extent sorted; /* the slice */
   void *rounds;     /* memory */
   uint64_t *cuts;   /* of the sorted slice: where each rank's part begins, and the end; then the
-                     * bytes that go to each rank, and those that come */
+                     * bytes sent to each rank; then the bytes received from each */
   rf_extent *runs;  /* from each rank */
 } disk_sort;
 

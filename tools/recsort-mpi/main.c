@@ -110,7 +110,7 @@ static void share_machine(mpi_job *j)
   if (j->options.sorting.threads == 0) j->options.sorting.threads = threads;
 }
 
-/* The memory of this rank: what --memory says, or its share of what the machine has. */
+/* Sets the memory of this rank: --memory, or its share of the machine's. */
 static void share_memory(mpi_job *j)
 {
   j->memory = job_memory_limit(&j->options);

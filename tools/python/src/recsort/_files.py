@@ -63,7 +63,7 @@ class FileSort:
     [1 2 3]
 
     `records`, `keys` and settings are those of Sorter. `memory` is the most bytes that the sort takes,
-    None: three quarters of what is available. What does not fit is written to temporary files without
+    None: three quarters of the available memory. Other records go to temporary files without
     names in `folders`, a path or several; None: the folder that TMPDIR names, or /var/tmp.
 
     Keys of `longdouble` and `nan="error"` are refused, and complex numbers need `nan="total"`. POSIX only.
@@ -319,8 +319,8 @@ def sort_file(
 
     `records` is a dtype or a Schema of files that hold records and nothing else. Or the files are `.npy`
     files with arrays of one dimension, which say the dtype themselves; then the output is one too. Files
-    with a header or a trailer are refused. So are those that begin as compressed and columnar files do,
-    unless `raw` says that they hold records.
+    with a header or a trailer are refused. A file that begins like a compressed or columnar one is
+    refused too, unless `raw` says that it holds records.
 
     `keys`, `memory` and the settings are those of FileSort. So are `folders`, but None is the folder of
     the output. `progress` is called with "read" or "written" and the number of records, every few MiB.
