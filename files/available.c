@@ -1,13 +1,17 @@
-/* available.c - reads /proc/meminfo, the limits of control groups and those of the process. */
+/* available.c - reads /proc/meminfo, the limits of control groups and those of the process, and
+ * asks file systems. */
 #include "available.h"
 
 #include <inttypes.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 enum { PATH_ROOM = 2 * PATH_MAX };
@@ -157,6 +161,15 @@ static uint64_t of_process(const char *root)
 uint64_t rf_memory_available_in(const char *root)
 {
   return least(least(of_machine(root), of_control_groups(root)), of_process(root));
+}
+
+uint64_t rf_space_available(const char *folder, uint64_t memory)
+{
+  struct statvfs disk;
+  struct statfs kind;
+  if (statvfs(folder, &disk) != 0 || statfs(folder, &kind) != 0) return UINT64_MAX;
+  const uint64_t space = (uint64_t)disk.f_bavail * disk.f_frsize;
+  return kind.f_type == TMPFS_MAGIC ? least(space, less(rf_memory_available(), memory)) : space;
 }
 
 const char *rf_usual_folder(void)

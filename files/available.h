@@ -1,5 +1,5 @@
-/* available.h - how much memory is available. Programs ask before they allocate, as Linux
- * grants more than it has and kills the process later. */
+/* available.h - how much memory and disk space is available. Programs ask before they allocate
+ * memory, as Linux grants more than it has and kills the process later. */
 #ifndef FILES_AVAILABLE_H
 #define FILES_AVAILABLE_H
 
@@ -9,6 +9,9 @@
  * the limit of each control group of the process leaves (versions 1 and 2); and what its own limits
  * leave (ulimit -v and -d). UINT64_MAX if none of these is known. */
 uint64_t rf_memory_available(void);
+/* The bytes that can be written to files of a folder; of a tmpfs as many as there is memory for
+ * beside `memory` bytes. UINT64_MAX if this is not known. */
+uint64_t rf_space_available(const char *folder, uint64_t memory);
 /* The folder for temporary files, if none is named: TMPDIR, or /var/tmp. */
 const char *rf_usual_folder(void);
 /* The same from the files under `root`/proc and `root`/sys/fs/cgroup, for tests. */

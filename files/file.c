@@ -141,11 +141,11 @@ recsort_status recsort_file_add_run(recsort_file *file, recsort_file_read read, 
 /* ---- Finish ---- */
 
 /* Writes the result of a merge as a run. */
-static recsort_status write_merged(recsort_file *file, rf_extent *run, uint64_t *done,
-                                   recsort_error *error)
+static recsort_status write_merged(recsort_file *file, uint64_t size, rf_extent *run,
+                                   uint64_t *done, recsort_error *error)
 {
   size_t count;
-  recsort_status status = rf_store_begin(&file->store, &file->writer, error);
+  recsort_status status = rf_store_begin(&file->store, &file->writer, size, error);
   while (status == RECSORT_OK) {
     const void *merged;
     status = rf_merge_next(file, &merged, &count, error);
@@ -170,7 +170,8 @@ static recsort_status merge_groups(recsort_file *file, size_t most, recsort_erro
     if (at + count > file->source_count) at = 0;
     rf_source merged = {0};
     recsort_status status = rf_merge_open(file, at, count, file->head, error);
-    if (status == RECSORT_OK) status = write_merged(file, &merged.extent, &done, error);
+    if (status == RECSORT_OK)
+      status = write_merged(file, rf_merge_size(file), &merged.extent, &done, error);
     rf_merge_close(file);
     if (status) return status;
     file->sources[at++] = merged;

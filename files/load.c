@@ -194,7 +194,7 @@ static recsort_status write_run(recsort_file *file, const unsigned char *records
   if (status) return status;
   const double begin = rf_seconds();
   const size_t all = order_count(file), each = file->writer.piece / file->record_size;
-  status = rf_store_begin(&file->store, &file->writer, error);
+  status = rf_store_begin(&file->store, &file->writer, (uint64_t)all * file->record_size, error);
   for (size_t at = 0, part; status == RECSORT_OK && at < all; at += part) {
     part = least_size(each, all - at);
     gather(file, records, at, part, rf_writer_room(&file->writer));

@@ -68,7 +68,8 @@ struct rf_merge {
   recsort_file *file;
   rf_shape shape;
   size_t record_size, key_size;
-  uint64_t left; /* records that are wanted */
+  uint64_t left;                /* records that are wanted */
+  atomic_uint_least64_t unread; /* bytes of runs in the store */
   unsigned char *memory;
   size_t memory_size;
   rf_run *runs;
@@ -91,6 +92,12 @@ struct rf_merge {
 };
 
 /* ---- Memory ---- */
+
+/* The result of a merge of a group is a run. */
+static bool writes_runs(const recsort_file *file)
+{
+  return file->writer.memory != NULL;
+}
 
 static size_t block_size(const recsort_file *file, const rf_shape *shape)
 {
@@ -135,7 +142,7 @@ static uint64_t shape_size(recsort_file *file, const rf_shape *shape)
     return UINT64_MAX;
   }
   const uint64_t writer =
-      file->writer.memory != NULL ? rf_writer_size(file->writer.piece, file->writer.count) : 0;
+      writes_runs(file) ? rf_writer_size(file->writer.piece, file->writer.count) : 0;
   const uint64_t merging = shape->outputs > 0 ? needs.host : 0;
   return merging + writer + array_size(file, shape) +
          shape->runs * shape->blocks * (uint64_t)block_size(file, shape) +
@@ -247,6 +254,15 @@ static recsort_status take_memory(rf_merge *merge, recsort_error *error)
 
 /* ---- Reading ---- */
 
+/* Space is given back while it is needed: for another run, as temporary files take one copy of the
+ * records at most; or for the result, if it may be on the same disk. It costs the disk time. */
+static bool needs_space(const rf_merge *merge, const rf_extent *run)
+{
+  const recsort_file *const file = merge->file;
+  return writes_runs(file) ||
+         !rf_store_has_room(&file->store, run->file, atomic_load(&merge->unread) + file->memory);
+}
+
 static recsort_status read_from_store(rf_merge *merge, rf_run *run, rf_block *block, size_t *count,
                                       recsort_error *error)
 {
@@ -261,8 +277,10 @@ static recsort_status read_from_store(rf_merge *merge, rf_run *run, rf_block *bl
   if (status) return status;
   block->records = at;
   *count = size / merge->record_size;
+  atomic_fetch_sub(&merge->unread, size);
   const uint64_t part = extent->size / DROPS < DROP_SIZE ? extent->size / DROPS : DROP_SIZE;
-  if (done + size - run->dropped >= part || size == left) {
+  const bool drops = done + size - run->dropped >= part || size == left;
+  if (drops && needs_space(merge, extent)) {
     rf_store_drop(store, extent, done + size);
     run->dropped = done + size;
   }
@@ -571,8 +589,10 @@ recsort_status rf_merge_open(recsort_file *file, size_t first, size_t count, uin
                       .left = head};
   recsort_status status = take_memory(merge, error);
   if (status) return status;
-  for (size_t r = 0; r < count; r++)
+  for (size_t r = 0; r < count; r++) {
     merge->runs[r].source = &file->sources[first + r];
+    merge->unread += file->sources[first + r].extent.size; /* 0 for a run of the caller */
+  }
   if (merge->shape.outputs > 0) { /* by this thread, see load.c */
     const recsort_job job = round_of(&merge->shape);
     status = recsort_sorter_reserve(file->sorter, &job, error);
@@ -581,6 +601,11 @@ recsort_status rf_merge_open(recsort_file *file, size_t first, size_t count, uin
   begin_reading(merge);
   rf_task_begin(&merge->round, run_round, merge);
   return RECSORT_OK;
+}
+
+uint64_t rf_merge_size(const recsort_file *file)
+{
+  return file->merge->unread;
 }
 
 recsort_status rf_merge_next(recsort_file *file, const void **records, size_t *count,

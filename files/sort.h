@@ -93,6 +93,8 @@ size_t rf_merge_most(recsort_file *file);
 /* Merges sources [first, first + count) up to `head` records. */
 recsort_status rf_merge_open(recsort_file *file, size_t first, size_t count, uint64_t head,
                              recsort_error *error);
+/* The bytes of its runs in the store that are still to be read. */
+uint64_t rf_merge_size(const recsort_file *file);
 recsort_status rf_merge_next(recsort_file *file, const void **records, size_t *count,
                              recsort_error *error);
 void rf_merge_close(recsort_file *file);

@@ -1,6 +1,7 @@
 /* store.c - see store.h. */
 #include "store.h"
 
+#include "available.h"
 #include "temporary.h"
 
 #include <errno.h>
@@ -110,6 +111,11 @@ recsort_status rf_store_read(rf_store *store, const rf_extent *run, uint64_t off
     posix_fadvise(file->fd, (off_t)first, (off_t)(last - first), POSIX_FADV_DONTNEED);
   atomic_fetch_add(&store->read, last - first);
   return RECSORT_OK;
+}
+
+bool rf_store_has_room(const rf_store *store, size_t file, uint64_t size)
+{
+  return rf_space_available(store->files[file].folder, 0) >= size;
 }
 
 void rf_store_drop(rf_store *store, const rf_extent *run, uint64_t size)
@@ -295,8 +301,14 @@ bool rf_writer_end(rf_writer *writer, bool pads)
 
 /* ---- Runs ---- */
 
-recsort_status rf_store_begin(rf_store *store, rf_writer *writer, recsort_error *error)
+recsort_status rf_store_begin(rf_store *store, rf_writer *writer, uint64_t size,
+                              recsort_error *error)
 {
+  size_t tried = 0; /* if none has room, the write says so */
+  while (tried + 1 < store->file_count && !rf_store_has_room(store, store->next, size)) {
+    store->next = (store->next + 1) % store->file_count;
+    tried++;
+  }
   rf_file *const file = &store->files[store->next];
   if (!make(file)) return fail_file(file, "made", errno, error);
   rf_writer_begin(writer, file);

@@ -48,6 +48,8 @@ void rf_store_close(rf_store *store);
  * room for `size` bytes and 2 * RF_SECTOR; *at is where the bytes are in it. Any thread. */
 recsort_status rf_store_read(rf_store *store, const rf_extent *run, uint64_t offset, size_t size,
                              void *memory, void **at, recsort_error *error);
+/* True if a file's folder has room for so many bytes more. */
+bool rf_store_has_room(const rf_store *store, size_t file, uint64_t size);
 /* Gives the disk the space of a run's first `size` bytes back, if the file system can. */
 void rf_store_drop(rf_store *store, const rf_extent *run, uint64_t size);
 
@@ -100,8 +102,9 @@ bool rf_writer_wait(rf_writer *writer);
 
 /* ---- Runs ---- */
 
-/* Begins a run in the file whose turn it is, behind all others. */
-recsort_status rf_store_begin(rf_store *store, rf_writer *writer, recsort_error *error);
+/* Begins a run of at most `size` bytes, in the file whose turn it is of those that have room. */
+recsort_status rf_store_begin(rf_store *store, rf_writer *writer, uint64_t size,
+                              recsort_error *error);
 /* Fills in the error of a writer that failed. */
 recsort_status rf_store_fail(const rf_writer *writer, recsort_error *error);
 /* Ends it: *run says where it is, once the writer has written all. */

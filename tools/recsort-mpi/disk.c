@@ -196,7 +196,8 @@ static recsort_status write_sorted(disk_sort *d, recsort_file *file, recsort_err
   const void *records;
   size_t at = 0, part = 1;
   recsort_status status = recsort_file_finish(file, error);
-  if (status == RECSORT_OK) status = rf_store_begin(&d->store, &d->writer, error);
+  if (status == RECSORT_OK)
+    status = rf_store_begin(&d->store, &d->writer, bytes_of(d, d->count), error);
   while (status == RECSORT_OK && part > 0) {
     status = recsort_file_next(file, &records, &part, error);
     if (status) break;
@@ -313,7 +314,7 @@ static recsort_status swap_parts(disk_sort *d, int to, int from, uint64_t in, ui
 {
   const rf_extent part = part_of(d, to);
   const uint64_t out = part.size;
-  if (!status) status = rf_store_begin(&d->store, &d->writer, error);
+  if (!status) status = rf_store_begin(&d->store, &d->writer, in, error);
   for (uint64_t at = 0; at < out || at < in; at += most) {
     const size_t sent = (size_t)(at >= out ? 0 : out - at < most ? out - at : most);
     const size_t taken = (size_t)(at >= in ? 0 : in - at < most ? in - at : most);

@@ -6,7 +6,8 @@
  *   disk_merge        each rank merges its runs to its place in the output
  *
  * Each is a phase. A sorted slice is given back to the disk as it is sent, and a run as it is
- * merged. So the files of a rank take the space of its slice, and twice as much at the most. */
+ * merged. So the files of a rank take the space of two slices at the most, and of little more than
+ * one where the disk has no more room. */
 #ifndef RECSORT_MPI_DISK_H
 #define RECSORT_MPI_DISK_H
 

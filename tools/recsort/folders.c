@@ -6,12 +6,9 @@
 
 #include <inttypes.h>
 #include <libgen.h>
-#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <sys/vfs.h>
 
 char *folders_usual(const cli_options *options)
 {
@@ -28,19 +25,23 @@ char *folders_usual(const cli_options *options)
   return folder;
 }
 
+/* With a folder before it. */
+static bool shares_disk(const char *const *folders, size_t folder)
+{
+  struct stat this, other;
+  if (stat(folders[folder], &this) != 0) return false;
+  for (size_t i = 0; i < folder; i++) {
+    if (stat(folders[i], &other) == 0 && other.st_dev == this.st_dev) return true;
+  }
+  return false;
+}
+
 bool folders_have_space(const char *const *folders, size_t count, uint64_t size, uint64_t memory)
 {
   uint64_t space = 0;
   for (size_t i = 0; i < count; i++) {
-    struct statvfs disk;
-    struct statfs kind;
-    if (statvfs(folders[i], &disk) != 0 || statfs(folders[i], &kind) != 0) return true;
-    uint64_t available = (uint64_t)disk.f_bavail * disk.f_frsize;
-    if (kind.f_type == TMPFS_MAGIC) {
-      const uint64_t left = rf_memory_available();
-      const uint64_t more = left > memory ? left - memory : 0;
-      if (available > more) available = more;
-    }
+    if (shares_disk(folders, i)) continue;
+    const uint64_t available = rf_space_available(folders[i], memory);
     space = available < UINT64_MAX - space ? space + available : UINT64_MAX;
   }
   if (size <= space) return true;
