@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
-"""Files that are larger than the memory that may be taken: recsort beside GNU sort, DuckDB and Polars.
+"""Files that are larger than the memory that may be taken: recsort beside sortbin, GNU sort, DuckDB and Polars.
 
-Usage: files.py BUILD FOLDER MIB MEMORY    BUILD: a Release; FOLDER: on the disk that is measured, with ten
-                                           times MIB of space; MEMORY: MiB. Needs duckdb, polars and numpy, and
-                                           root, for control groups (version 1) and to drop the page cache.
+Usage: files.py BUILD FOLDER MIB MEMORY SORTBIN    BUILD: a Release; FOLDER: on the disk that is measured, with three
+                                                   times MIB of space; with ten times all others run, too; MEMORY: MiB.
+                                                   SORTBIN: that program (github.com/jorisvr/sortbin).
+Needs duckdb, polars, pyarrow and numpy, and root, for control groups (version 1) and to drop the page cache.
 
 Each sorts the same records by the same key, in a control group that leaves it MEMORY, what Python and its
 libraries take before (for the peers), and 1% + 8 MiB; and beside this its own option for the limit says MEMORY.
-GNU sort gets the records as lines of text: hexadecimal digits, the key first. DuckDB sorts a table of its own
-into another one, Polars an Arrow file into another one; both once more without a control group. recsort's time
-includes that the output is on the disk.
+sortbin compares whole records, byte by byte. GNU sort gets the records as lines of text: hexadecimal digits, the key
+first. DuckDB sorts a table of its own
+into another one, Polars an Arrow file into another one; both once more without a control group. Each time includes that the output is on the disk. recsort runs three times,
+each right after dd has copied the input twice.
 """
 import os
 import platform
+import shutil
+import statistics
 import subprocess
 import sys
 import time
@@ -47,8 +51,13 @@ def drop_cache():
     Path('/proc/sys/vm/drop_caches').write_text('3')
 
 
-def timed(command, memory, stdout=None):
-    """Seconds and the peak of the control group in MiB; the seconds are None if it failed, or was killed. Memory 0: no limit."""
+def timed(command, memory, output, stdout=None):
+    """Seconds and the peak of the control group in MiB; the seconds are None if it failed, or was killed. Memory 0: no limit.
+
+    There is no old output, whose space would be given back in the time.
+    """
+    if not stdout:
+        output.unlink(missing_ok=True)
     GROUP.mkdir(exist_ok=True)
     (GROUP / 'memory.limit_in_bytes').write_text(str(int(memory * 1.01 + 8) << 20 if memory else -1))
     (GROUP / 'memory.max_usage_in_bytes').write_text('0')
@@ -58,6 +67,9 @@ def timed(command, memory, stdout=None):
                           preexec_fn=lambda: (GROUP / 'cgroup.procs').write_text(str(os.getpid())))
     if stdout:
         os.fsync(stdout.fileno())
+    elif output.exists():
+        with open(output, 'rb') as file:
+            os.fsync(file.fileno())
     seconds = time.monotonic() - start
     peak = int((GROUP / 'memory.max_usage_in_bytes').read_text()) >> 20
     return (seconds if done.returncode == 0 else None), peak
@@ -69,10 +81,14 @@ def base_of(module):
     return int(subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=True).stdout)
 
 
-def dd(*arguments):
+def copies(folder):
+    """Seconds of two copies past the page cache."""
+    drop_cache()
     start = time.monotonic()
-    subprocess.run(['dd', 'bs=4M', 'status=none', *arguments], check=True)
-    return time.monotonic() - start
+    subprocess.run(['dd', 'bs=4M', 'status=none', f'if={folder}/in', f'of={folder}/copy', 'iflag=direct', 'oflag=direct'], check=True)
+    seconds = time.monotonic() - start
+    (folder / 'copy').unlink()
+    return 2 * seconds
 
 
 def make(folder, dtype, count):
@@ -138,39 +154,51 @@ def is_sorted(folder, dtype, count):
     return len(records) == count
 
 
+def measure_others(folder, dtype, memory, bases, peers):
+    make_text(folder, dtype)
+    text, sorted_text = folder / 'in.txt', folder / 'out.txt'
+    digits = 2 * dtype['key'].itemsize
+    with open(sorted_text, 'wb') as to:
+        peers['GNU sort, text'], _ = timed(['env', 'LC_ALL=C', 'sort', '-s', f'-k1.1,1.{digits}', '-S', f'{memory}M', '--parallel=2',
+                                            '-T', folder, text], memory, sorted_text, to)
+    text.unlink(), sorted_text.unlink()
+    versions = make_tables(folder, dtype)
+    none = folder / 'none'  # a table is in the file that is sorted
+    for name, code, limit in (('DuckDB', DUCKDB, memory + bases[0]), ('DuckDB, no group', DUCKDB.replace('table sorted', 'table again'), 0)):
+        peers[name], _ = timed([sys.executable, '-c', code, folder / 'db', str(memory)], limit, none)
+    for name, limit in (('Polars', memory + bases[1]), ('Polars, no limit', 0)):
+        arrow = folder / 'out.arrow'
+        peers[name], _ = timed([sys.executable, '-c', POLARS, folder / 'in.arrow', arrow], limit, arrow)
+    return versions
+
+
 def main():
     build, folder, size, memory = Path(sys.argv[1]).resolve(), Path(sys.argv[2]), int(sys.argv[3]) << 20, int(sys.argv[4])
     folder.mkdir(exist_ok=True)
+    all_peers = shutil.disk_usage(folder).free > 10 * size
     root = Path(__file__).parents[2]
     commit = subprocess.run(['git', '-C', root, 'rev-parse', '--short', 'HEAD'], capture_output=True, text=True).stdout.strip()
-    bases = base_of('duckdb'), base_of('polars')
-    rows = []
+    bases = (base_of('duckdb'), base_of('polars')) if all_peers else (0, 0)
+    rows, versions, out = [], (None, None), folder / 'out'
     for name, fields, text in KINDS:
         count = size // np.dtype(fields).itemsize
         dtype = make(folder, fields, count)
         (folder / 's.yaml').write_text(f'record: R\nlayout: packed\nfields: [{text}]\nkeys: [key]\n')
-        drop_cache()
-        floor = 2 * dd(f'if={folder}/in', f'of={folder}/copy', 'iflag=direct', 'oflag=direct')
-        (folder / 'copy').unlink()
-        recsort = [build / 'tools/recsort', '-s', folder / 's.yaml', '-S', f'{memory}M', folder / 'in', '-o', folder / 'out']
-        ours, peak = sorted(timed(recsort, memory) for _ in range(3))[1]
+        recsort = [build / 'tools/recsort', '-s', folder / 's.yaml', '-S', f'{memory}M', folder / 'in', '-o', out]
+        floors, ours = zip(*[(copies(folder), timed(recsort, memory, out)) for _ in range(3)])
         assert is_sorted(folder, dtype, count)
-        (folder / 'out').unlink()
-        make_text(folder, dtype)
-        digits = 2 * dtype['key'].itemsize
-        with open(folder / 'out.txt', 'wb') as out:
-            gnu, _ = timed(['env', 'LC_ALL=C', 'sort', '-s', f'-k1.1,1.{digits}', '-S', f'{memory}M', '--parallel=2', '-T', folder,
-                            folder / 'in.txt'], memory, out)
-        (folder / 'in.txt').unlink(), (folder / 'out.txt').unlink()
-        versions = make_tables(folder, dtype)
-        duck, _ = timed([sys.executable, '-c', DUCKDB, folder / 'db', str(memory)], memory + bases[0])
-        duck_free, _ = timed([sys.executable, '-c', DUCKDB.replace('table sorted', 'table again'), folder / 'db', str(memory)], 0)
-        polars, _ = timed([sys.executable, '-c', POLARS, folder / 'in.arrow', folder / 'out.arrow'], memory + bases[1])
-        polars_free, _ = timed([sys.executable, '-c', POLARS, folder / 'in.arrow', folder / 'out.arrow'], 0)
+        ratio = statistics.median(floor / seconds for floor, (seconds, _) in zip(floors, ours))
+        row = [statistics.median(floors), *sorted(ours)[1], ratio]
+        peers = {'sortbin': min((seconds for seconds, _ in (timed(
+            [sys.argv[5], f'--size={dtype.itemsize}', f'--memory={memory - 8}M', f'--branch={branch}', '--parallel=2', '-T', folder,
+             folder / 'in', out], memory, out) for branch in (16, 64)) if seconds), default=None)}
+        out.unlink(missing_ok=True)
+        if all_peers:
+            versions = measure_others(folder, dtype, memory, bases, peers)
         for left in folder.iterdir():
             if left.is_file():
                 left.unlink()
-        rows.append((name, count, floor, ours, peak, gnu, duck, duck_free, polars, polars_free))
+        rows.append((name, count, row, peers))
         print(rows[-1], file=sys.stderr)
 
     def cell(seconds):
@@ -178,15 +206,16 @@ def main():
     sort = subprocess.run(['sort', '--version'], capture_output=True, text=True).stdout.split('\n')[0]
     print(f'{size >> 20} MiB sorted in {memory} MiB: commit {commit}, {os.cpu_count()} processors, Linux {platform.release()}, '
           f'{time.strftime("%Y-%m-%d")}\n')
-    print(f'By tools/results/files.py. {sort}, DuckDB {versions[1]}, Polars {versions[0]}. Seconds, of recsort the median of three runs.')
-    print('"Disk" is twice what dd takes to copy the input past the page cache: two reads and two writes.\n')
-    print('| records | number | disk | recsort | recsort, MiB | disk / recsort | GNU sort, text | DuckDB | DuckDB, no group '
-          '| Polars | Polars, no limit | best of the group / recsort |')
-    print('| --- |' + ' ---: |' * 11)
-    for name, count, floor, ours, peak, gnu, duck, duck_free, polars, polars_free in rows:
-        best = min(seconds for seconds in (gnu, duck, polars, 1e9) if seconds)
-        print(f'| {name} | {count:,} | {floor:.1f} | {ours:.1f} | {peak} | {floor / ours:.2f} | {cell(gnu)} | {cell(duck)} | '
-              f'{cell(duck_free)} | {cell(polars)} | {cell(polars_free)} | {best / ours:.1f} |')
+    others = f', {sort}, DuckDB {versions[1]}, Polars {versions[0]}' if all_peers else ''
+    print(f'By tools/results/files.py. sortbin{others}. Seconds, of recsort the median of three runs.')
+    print('"Disk" is what dd takes to copy the input twice past the page cache: two reads and two writes.\n')
+    names = list(rows[0][3])
+    print('| records | number | disk | recsort | recsort, MiB | disk / recsort | ' + ' | '.join(names) + ' | best of the group / recsort |')
+    print('| --- |' + ' ---: |' * (6 + len(names)))
+    for name, count, (floor, ours, peak, ratio), peers in rows:
+        best = min(seconds for peer, seconds in peers.items() if seconds and 'no ' not in peer)
+        print(f'| {name} | {count:,} | {floor:.1f} | {ours:.1f} | {peak} | {ratio:.2f} | '
+              + ' | '.join(cell(seconds) for seconds in peers.values()) + f' | {best / ours:.1f} |')
 
 
 main()
