@@ -25,7 +25,7 @@
 #include "disk.h"
 #include "support/random.h"
 
-enum { COUNT = 3000, DISK_SIZE = 4 << 20, BLOCK = 1024, SKIPPED = 77 };
+enum { COUNT = 3000, LARGE = 20000, DISK_SIZE = 4 << 20, BLOCK = 1024, SKIPPED = 77 };
 
 typedef struct entity {
   float x, y, angle;
@@ -35,7 +35,8 @@ typedef struct entity {
 
 typedef enum outcome { OLD, NEW, TORN, UNKNOWN } outcome;
 
-/* A run of recsort; its output is its input, another file, or a new one. */
+/* A run of recsort; its output is its input, another file, or a new one. `large` is sorted by way
+ * of temporary files. */
 typedef struct scenario {
   const char *output;
   const char *mount;    /* options */
@@ -61,7 +62,7 @@ static struct {
   uint64_t random;
 } test = {.rounds = 1, .random = 1};
 
-static entity input[COUNT], sorted[COUNT];
+static entity input[LARGE], sorted[COUNT], large[LARGE];
 
 static void fail(const char *what)
 {
@@ -105,10 +106,17 @@ static int compare(const void *a, const void *b)
 
 static void make_records(void)
 {
-  for (size_t i = 0; i < COUNT; i++)
+  for (size_t i = 0; i < LARGE; i++)
     input[i] = (entity){(float)i, 0, 0, (int16_t)(i % 7), (float)(i * 7919 % 997)};
-  memcpy(sorted, input, sizeof input);
+  memcpy(sorted, input, sizeof sorted);
   qsort(sorted, COUNT, sizeof *sorted, compare);
+  memcpy(large, input, sizeof large);
+  qsort(large, LARGE, sizeof *large, compare);
+}
+
+static bool is_large(const scenario *s)
+{
+  return strcmp(s->output, "large") == 0;
 }
 
 /* ---- Programs ---- */
@@ -143,8 +151,16 @@ static void run_recsort(const scenario *s)
   char preload[512], no_fsync[64];
   char *environment[5] = {preload};
   size_t words = 1;
-  char *const arguments[] = {test.recsort, "-s", test.schema,       "--threads=2",
-                             "in",         "-o", (char *)s->output, NULL};
+  char *const arguments[] = {test.recsort,
+                             "-s",
+                             test.schema,
+                             "--threads=2",
+                             is_large(s) ? "-S" : "--verify=default",
+                             is_large(s) ? "420K" : "--plugin=cpu",
+                             is_large(s) ? "large" : "in",
+                             "-o",
+                             (char *)s->output,
+                             NULL};
   (void)snprintf(preload, sizeof preload, "LD_PRELOAD=%s", test.shim);
   (void)snprintf(no_fsync, sizeof no_fsync, "SHIM_NO_FSYNC=%s", s->no_fsync ? s->no_fsync : "");
   if (s->named) environment[words++] = "SHIM_NO_TMPFILE=1";
@@ -179,9 +195,11 @@ static void make_base(void)
   char path[128];
   if (!disk_mount(test.scratch, test.folder, "")) skip("no loop device or no ext4");
   path_of(path, "in");
-  write_file(path, input, sizeof input);
+  write_file(path, input, sizeof sorted);
   path_of(path, "other-old");
-  write_file(path, input, sizeof input / 2);
+  write_file(path, input, sizeof sorted / 2);
+  path_of(path, "large");
+  write_file(path, input, sizeof large);
   if (!disk_unmount(test.folder)) exit(1);
   read_file(test.scratch, test.base, DISK_SIZE);
 }
@@ -189,14 +207,16 @@ static void make_base(void)
 static outcome look(const scenario *s)
 {
   static unsigned char found[sizeof input + 1];
-  const size_t old_size = strcmp(s->output, "in") == 0 ? sizeof input : sizeof input / 2;
+  const entity *const new = is_large(s) ? large : sorted;
+  const size_t new_size = is_large(s) ? sizeof large : sizeof sorted;
+  const size_t old_size = strcmp(s->output, "other-old") == 0 ? new_size / 2 : new_size;
   char path[128];
   path_of(path, s->output);
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return errno == ENOENT && strcmp(s->output, "new") == 0 ? OLD : TORN;
   const ssize_t size = read(file, found, sizeof found);
   close(file);
-  if (size == sizeof sorted && memcmp(found, sorted, sizeof sorted) == 0) return NEW;
+  if (size == (ssize_t)new_size && memcmp(found, new, new_size) == 0) return NEW;
   const bool old = size == (ssize_t)old_size && memcmp(found, input, old_size) == 0;
   return old && strcmp(s->output, "new") != 0 ? OLD : TORN;
 }
@@ -285,12 +305,14 @@ static const scenario scenarios[] = {
     {"in", HARSH, NULL, false, true},        {"in", HARSH, NULL, true, false},
     {"other-old", HARSH, NULL, false, true}, {"other-old", "", NULL, true, false},
     {"new", "", NULL, false, true},          {"new", HARSH, NULL, true, true},
+    {"large", "", NULL, false, false},       {"large", HARSH, NULL, true, true},
 };
 
 static const scenario controls[] = {
     {"in", HARSH, "all", false, true},
     {"in", HARSH, "file", true, false},
     {"in", HARSH, "folder", false, false},
+    {"large", HARSH, "all", false, false},
 };
 
 static void report(const char *name, const tally *t)
