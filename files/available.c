@@ -163,13 +163,18 @@ uint64_t rf_memory_available_in(const char *root)
   return least(least(of_machine(root), of_control_groups(root)), of_process(root));
 }
 
+bool rf_in_memory(const char *folder)
+{
+  struct statfs kind;
+  return statfs(folder, &kind) == 0 && kind.f_type == TMPFS_MAGIC;
+}
+
 uint64_t rf_space_available(const char *folder, uint64_t memory)
 {
   struct statvfs disk;
-  struct statfs kind;
-  if (statvfs(folder, &disk) != 0 || statfs(folder, &kind) != 0) return UINT64_MAX;
+  if (statvfs(folder, &disk) != 0) return UINT64_MAX;
   const uint64_t space = (uint64_t)disk.f_bavail * disk.f_frsize;
-  return kind.f_type == TMPFS_MAGIC ? least(space, less(rf_memory_available(), memory)) : space;
+  return rf_in_memory(folder) ? least(space, less(rf_memory_available(), memory)) : space;
 }
 
 const char *rf_usual_folder(void)

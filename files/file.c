@@ -32,6 +32,14 @@ static recsort_status refuse_call(recsort_file *file, bool after_finish, recsort
   return RECSORT_OK;
 }
 
+recsort_status rf_tell(recsort_file *file, recsort_file_phase phase, uint64_t done,
+                       recsort_error *error)
+{
+  if (file->progress == NULL) return RECSORT_OK;
+  *error = (recsort_error){0};
+  return file->progress(file->context, phase, done, error);
+}
+
 /* ---- Open and close ---- */
 
 static recsort_status check_options(const recsort_file_options *options, recsort_error *error)
@@ -49,6 +57,16 @@ static recsort_status check_options(const recsort_file_options *options, recsort
   if (options->most_runs == 1)
     return rf_fail(error, RECSORT_INVALID_ARGUMENT, "most_runs is 0, or at least 2");
   return RECSORT_OK;
+}
+
+/* The most that is written of a group at a time. */
+static size_t piece_size(const recsort_file *file)
+{
+  enum { SHARE = 32, LEAST = 4 << 10, MOST = 4 << 20 };
+  uint64_t size = file->memory / SHARE;
+  size = size < LEAST ? LEAST : size > MOST ? MOST : size;
+  const uint64_t records = size / file->record_size;
+  return (size_t)(records != 0 ? records * file->record_size : file->record_size);
 }
 
 static recsort_status open_store(recsort_file *file, const recsort_file_options *options,
@@ -84,7 +102,8 @@ recsort_status recsort_file_open(recsort_sorter *sorter, const recsort_file_opti
   file->context = options->context;
   status = rf_free_sorter(sorter, error);
   if (status == RECSORT_OK) status = open_store(file, options, error);
-  rf_load_plan(file);
+  file->writer.piece = piece_size(file);
+  rf_passed_open(&file->load.passed);
   if (status == RECSORT_OK) status = rf_merge_least(file, &least, error);
   if (status == RECSORT_OK && least > file->memory) {
     status = rf_load_least(file, &least, error);
@@ -104,6 +123,7 @@ void recsort_file_close(recsort_file *file)
   if (file == NULL) return;
   rf_merge_close(file);
   rf_load_close(file);
+  rf_passed_close(&file->load.passed);
   rf_writer_close(&file->writer);
   rf_store_close(&file->store);
   free(file->sources);
@@ -153,7 +173,7 @@ static recsort_status write_merged(recsort_file *file, uint64_t size, rf_extent 
     if (!rf_writer_add(&file->writer, merged, count * file->record_size))
       status = rf_store_fail(&file->writer, error);
     *done += count;
-    if (file->progress) file->progress(file->context, RECSORT_FILE_GROUPS, *done);
+    if (status == RECSORT_OK) status = rf_tell(file, RECSORT_FILE_GROUPS, *done, error);
   }
   if (status == RECSORT_OK) status = rf_store_end(&file->store, &file->writer, run, error);
   return status ? status : rf_store_wait(&file->writer, error);
@@ -188,8 +208,8 @@ static recsort_status merge_to_runs(recsort_file *file, recsort_error *error)
 {
   uint64_t least;
   recsort_status status = RECSORT_OK;
-  if (!rf_writer_open(&file->writer, file->writer.piece, 2))
-    status = rf_fail_memory(error, rf_writer_size(file->writer.piece, 2));
+  if (!rf_writer_open(&file->writer, file->writer.piece))
+    status = rf_fail_memory(error, rf_writer_size(file->writer.piece));
   if (status == RECSORT_OK) status = rf_merge_least(file, &least, error);
   if (status == RECSORT_OK && least > file->memory) status = rf_fail_least(file, least, error);
   if (status == RECSORT_OK) status = merge_groups(file, rf_merge_most(file), error);
@@ -205,7 +225,6 @@ static recsort_status finish(recsort_file *file, recsort_error *error)
   recsort_status status = rf_load_flush(file, error);
   if (status) return status;
   rf_load_close(file);
-  rf_writer_close(&file->writer);
   status = rf_free_sorter(file->sorter, error);
   if (status == RECSORT_OK && file->source_count > rf_merge_most(file)) {
     status = merge_to_runs(file, error);
@@ -240,8 +259,7 @@ recsort_status recsort_file_next(recsort_file *file, const void **records, size_
     status = rf_merge_next(file, records, count, &found);
   }
   file->given += *count;
-  if (status == RECSORT_OK && file->progress)
-    file->progress(file->context, RECSORT_FILE_MERGE, file->given);
+  if (status == RECSORT_OK) status = rf_tell(file, RECSORT_FILE_MERGE, file->given, &found);
   return keep(file, status, &found, error);
 }
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { ALL_BUFFERS = 3 };
+
 static size_t least_size(size_t a, size_t b)
 {
   return a < b ? a : b;
@@ -20,43 +22,48 @@ recsort_status rf_fail_least(const recsort_file *file, uint64_t least, recsort_e
                  file->record_size, (least + 1023) >> 10);
 }
 
-static recsort_job job_of(const recsort_file *file, const void *records, size_t count)
+static recsort_job job_of(const recsort_file *file, const void *records, size_t count, void *sorted)
 {
   recsort_job job = RECSORT_JOB_INIT;
   job.count = count;
   job.records = records;
+  job.sorted = sorted;
   if (file->head < count) job.head = (size_t)file->head;
   return job;
 }
 
-/* A load is written while the next one is sorted, if there are several. */
-static size_t buffer_count(const recsort_file *file, size_t count, unsigned loads)
+/* A job to plan by. Its pointers only say what there is. */
+static recsort_job job_like(const recsort_file *file, size_t count)
 {
-  const size_t pieces = file->writer.piece / file->record_size;
-  return 2 + (loads > 1 ? (count + pieces - 1) / pieces : 0);
+  static char records, sorted;
+  return job_of(file, &records, count, &sorted);
 }
 
-/* The bytes that `loads` loads of `count` records take, one of which is sorted. */
-static recsort_status size_of(recsort_file *file, size_t count, unsigned loads, uint64_t *size,
+/* Each is written from where it is, so it ends with a sector. */
+static uint64_t buffer_size(const recsort_file *file, size_t room)
+{
+  return ((uint64_t)room * file->record_size + RF_SECTOR - 1) / RF_SECTOR * RF_SECTOR;
+}
+
+/* The bytes that buffers for `room` records take, one of which is sorted to another one. */
+static recsort_status size_of(recsort_file *file, size_t room, unsigned buffers, uint64_t *size,
                               recsort_error *error)
 {
-  const recsort_job job = job_of(file, NULL, count);
+  const recsort_job job = job_like(file, room);
   recsort_needs needs = RECSORT_NEEDS_INIT;
   const recsort_status status = recsort_plan(file->sorter, &job, 1, &needs, error);
-  if (status == RECSORT_OK)
-    *size = needs.host + rf_writer_size(file->writer.piece, buffer_count(file, count, loads)) +
-            loads * (uint64_t)count * file->record_size;
+  if (status == RECSORT_OK) *size = needs.host + buffers * buffer_size(file, room);
   return status;
 }
 
-/* The most records of a load; 0: not even one. */
-static size_t most_records(recsort_file *file, unsigned loads)
+/* The most records of a buffer; 0: not even one. */
+static size_t most_records(recsort_file *file, unsigned buffers)
 {
-  size_t low = 0, high = (size_t)(file->memory / file->record_size / loads) + 1;
+  size_t low = 0, high = (size_t)(file->memory / file->record_size / buffers) + 1;
   while (high - low > 1) {
     const size_t middle = low + (high - low) / 2;
     uint64_t size;
-    const bool fits = size_of(file, middle, loads, &size, NULL) == RECSORT_OK;
+    const bool fits = size_of(file, middle, buffers, &size, NULL) == RECSORT_OK;
     if (fits && size <= file->memory) {
       low = middle;
     } else {
@@ -66,68 +73,74 @@ static size_t most_records(recsort_file *file, unsigned loads)
   return low;
 }
 
-/* The most that is gathered and written at a time. */
-static size_t piece_size(const recsort_file *file)
-{
-  enum { SHARE = 32, LEAST = 64 << 10, MOST = 4 << 20 };
-  uint64_t size = file->memory / SHARE;
-  size = size < LEAST ? LEAST : size > MOST ? MOST : size;
-  const uint64_t records = size / file->record_size;
-  return (size_t)(records != 0 ? records * file->record_size : file->record_size);
-}
-
-void rf_load_plan(recsort_file *file)
-{
-  file->writer.piece = piece_size(file);
-}
-
-static recsort_status map_records(rf_load *load, size_t size, recsort_error *error)
-{
-  load->size = size;
-  load->memory = load->records = rf_map(size);
-  return load->memory != NULL ? RECSORT_OK : rf_fail_memory(error, size);
-}
-
-static recsort_status open_writer(recsort_file *file, unsigned loads, recsort_error *error)
-{
-  const size_t count = buffer_count(file, file->load.half, loads), piece = file->writer.piece;
-  return rf_writer_open(&file->writer, piece, count)
-             ? RECSORT_OK
-             : rf_fail_memory(error, rf_writer_size(piece, count));
-}
-
 recsort_status rf_load_least(recsort_file *file, uint64_t *memory, recsort_error *error)
 {
   uint64_t two, merge;
-  recsort_status status = size_of(file, 2, 1, &two, error);
+  recsort_status status = size_of(file, 2, 2, &two, error);
   if (status == RECSORT_OK) status = rf_merge_least(file, &merge, error);
   if (status) return status;
-  merge += rf_writer_size(file->writer.piece, 2); /* of groups */
+  merge += rf_writer_size(file->writer.piece); /* of groups */
   *memory = two > merge ? two : merge;
   return status;
 }
 
-/* Divides the memory, when the first records come. */
-static recsort_status take_memory(recsort_file *file, recsort_error *error)
+static recsort_status map_buffers(recsort_file *file, unsigned buffers, size_t room,
+                                  recsort_error *error)
 {
   rf_load *const load = &file->load;
+  const size_t each = (size_t)buffer_size(file, room);
+  load->memory = rf_map(buffers * each);
+  if (load->memory == NULL) return rf_fail_memory(error, buffers * each);
+  load->size = buffers * each;
+  load->room = room;
+  load->overlaps = buffers == ALL_BUFFERS;
+  load->records = load->memory;
+  load->sorted = load->memory + each;
+  if (load->overlaps) load->source = load->memory + 2 * each;
+  rf_passed_set(&load->passed, SIZE_MAX);
+  return RECSORT_OK;
+}
+
+static void unmap_buffers(rf_load *load)
+{
+  rf_unmap(load->memory, load->size);
+  load->memory = NULL;
+}
+
+/* Divides the memory, when the first records come: for two buffers, as all records may fit in one.
+ */
+static recsort_status take_memory(recsort_file *file, recsort_error *error)
+{
   uint64_t least;
   recsort_status status = rf_load_least(file, &least, error);
   if (status) return status;
   if (least > file->memory) return rf_fail_least(file, least, error);
-  const size_t first = most_records(file, 1), half = most_records(file, 2);
-  load->half = half >= 2 ? half : 0; /* 0: there is one load */
-  load->keeps_head = half >= 2 && file->head <= half / 2;
-  load->most = load->keeps_head ? half : first;
-  status = map_records(load, (load->keeps_head ? 2 * half : first) * file->record_size, error);
-  return status ? status : open_writer(file, 1, error);
+  const size_t room = most_records(file, 2);
+  file->load.keeps_head = file->head <= room / 2;
+  return map_buffers(file, 2, room, error);
+}
+
+/* Divides it for three, when not all records fit in one; unless there is too little of it. */
+static recsort_status divide_memory(recsort_file *file, recsort_error *error)
+{
+  const size_t room = most_records(file, ALL_BUFFERS);
+  if (room < 2) return RECSORT_OK;
+  /* a smaller load needs less of the sorter, and gets more of the memory */
+  recsort_status status = rf_free_sorter(file->sorter, error);
+  if (status) return status;
+  unmap_buffers(&file->load);
+  status = map_buffers(file, ALL_BUFFERS, room, error);
+  /* by this thread: the C library keeps what others allocate in heaps of their own */
+  const recsort_job job = job_like(file, room);
+  return status ? status : recsort_sorter_reserve(file->sorter, &job, error);
 }
 
 void rf_load_close(recsort_file *file)
 {
-  rf_task_end(&file->load.task);
-  rf_unmap(file->load.memory, file->load.size);
-  file->load.memory = NULL;
+  rf_load *const load = &file->load;
+  rf_task_end(&load->sorting);
+  rf_task_end(&load->writing);
+  if (load->memory != NULL) unmap_buffers(load);
 }
 
 /* ---- A run ---- */
@@ -146,12 +159,12 @@ recsort_status rf_add_source(recsort_file *file, const rf_source *source, recsor
   return RECSORT_OK;
 }
 
-/* Finds the order of a load, which stays in the sorter. */
-static recsort_status find_order(recsort_file *file, const void *records, size_t count,
-                                 uint64_t before, recsort_error *error)
+/* Sorts records to another buffer. */
+static recsort_status sort_load(recsort_file *file, const void *records, size_t count,
+                                uint64_t before, void *sorted, recsort_error *error)
 {
   const double begin = rf_seconds();
-  const recsort_job job = job_of(file, records, count);
+  const recsort_job job = job_of(file, records, count, sorted);
   recsort_error found;
   const recsort_status status = recsort_run(file->sorter, &job, 1, &found);
   file->stats.sort_seconds += rf_seconds() - begin;
@@ -167,115 +180,128 @@ static recsort_status find_order(recsort_file *file, const void *records, size_t
   return rf_fail(error, status, "record %" PRIu64 ": %.400s", before + number, found.text + length);
 }
 
-/* Gathers records [first, first + count) of the order. */
-static void gather(const recsort_file *file, const unsigned char *records, size_t first,
-                   size_t count, void *to)
+/* Of so many records these are wanted. */
+static size_t wanted(const recsort_file *file, size_t count)
 {
-  size_t all;
-  unsigned bits;
-  const unsigned char *const index = recsort_sorter_permutation(file->sorter, &bits, &all);
-  recsort_gather(file->sorter, index + first * (bits / 8), bits, count, records, file->record_size,
-                 to);
+  return file->head < count ? (size_t)file->head : count;
 }
 
-static size_t order_count(const recsort_file *file)
-{
-  size_t count;
-  unsigned bits;
-  (void)recsort_sorter_permutation(file->sorter, &bits, &count);
-  return count;
-}
-
-static recsort_status write_run(recsort_file *file, const unsigned char *records, size_t count,
-                                uint64_t before, recsort_error *error)
+/* `passed`: told how far it is; NULL: nobody waits for that. */
+static recsort_status write_run(recsort_file *file, unsigned char *sorted, size_t count,
+                                rf_passed *passed, recsort_error *error)
 {
   rf_source source = {0};
-  recsort_status status = find_order(file, records, count, before, error);
-  if (status) return status;
   const double begin = rf_seconds();
-  const size_t all = order_count(file), each = file->writer.piece / file->record_size;
-  status = rf_store_begin(&file->store, &file->writer, (uint64_t)all * file->record_size, error);
-  for (size_t at = 0, part; status == RECSORT_OK && at < all; at += part) {
-    part = least_size(each, all - at);
-    gather(file, records, at, part, rf_writer_room(&file->writer));
-    if (!rf_writer_put(&file->writer, part * file->record_size))
-      status = rf_store_fail(&file->writer, error);
-  }
-  if (status == RECSORT_OK)
-    status = rf_store_end(&file->store, &file->writer, &source.extent, error);
+  const uint64_t size = (uint64_t)wanted(file, count) * file->record_size;
+  recsort_status status = rf_store_write(&file->store, sorted, size, passed, &source.extent, error);
   if (status == RECSORT_OK) status = rf_add_source(file, &source, error);
   file->stats.write_seconds += rf_seconds() - begin;
   return status;
 }
 
-static void write_other(void *context)
+/* ---- Beside the caller ---- */
+
+static void sort_task(void *context)
 {
   recsort_file *const file = context;
   rf_load *const load = &file->load;
-  load->status = write_run(file, load->other, load->other_count, load->other_before, &load->error);
+  load->sort_status = sort_load(file, load->source, load->source_count, load->source_before,
+                                load->sorted, &load->sort_error);
 }
 
-static recsort_status wait_for_other(recsort_file *file, recsort_error *error)
+static void write_task(void *context)
+{
+  recsort_file *const file = context;
+  rf_load *const load = &file->load;
+  load->write_status =
+      write_run(file, load->records, load->written_count, &load->passed, &load->write_error);
+  rf_passed_set(&load->passed, SIZE_MAX);
+}
+
+static recsort_status wait_for_tasks(rf_load *load, recsort_error *error)
+{
+  rf_task_end(&load->sorting);
+  rf_task_end(&load->writing);
+  if (load->sort_status) *error = load->sort_error;
+  if (load->sort_status) return load->sort_status;
+  if (load->write_status) *error = load->write_error;
+  return load->write_status;
+}
+
+/* Waits for room in the buffer that is filled. Returns how many records it can have. */
+static size_t wait_for_room(recsort_file *file)
 {
   rf_load *const load = &file->load;
-  rf_task_end(&load->task);
-  if (load->status && error) *error = load->error;
-  return load->status;
+  const uint64_t least = (uint64_t)(load->count + 1) * file->record_size;
+  return least_size(load->room, rf_passed_wait(&load->passed, least) / file->record_size);
 }
 
 /* ---- Loads ---- */
 
-/* Moves the wanted records of a full load to the other one. */
+static void swap_buffers(unsigned char **a, unsigned char **b)
+{
+  unsigned char *const kept = *a;
+  *a = *b;
+  *b = kept;
+}
+
+/* Keeps the wanted records of a full load. */
 static recsort_status keep_head(recsort_file *file, recsort_error *error)
 {
   rf_load *const load = &file->load;
-  const recsort_status status = find_order(file, load->records, load->count, load->before, error);
+  const recsort_status status =
+      sort_load(file, load->records, load->count, load->before, load->sorted, error);
   if (status) return status;
-  unsigned char *const to =
-      load->memory + (load->records == load->memory ? load->half * file->record_size : 0);
-  const size_t kept = order_count(file);
-  gather(file, load->records, 0, kept, to);
-  load->before += load->count - kept;
-  load->count = kept;
-  load->records = to;
+  swap_buffers(&load->records, &load->sorted);
+  load->before += load->count - wanted(file, load->count);
+  load->count = wanted(file, load->count);
   return RECSORT_OK;
+}
+
+/* Sorts and writes what is loaded while the caller waits. */
+static recsort_status write_load(recsort_file *file, unsigned char *to, recsort_error *error)
+{
+  rf_load *const load = &file->load;
+  recsort_status status = sort_load(file, load->records, load->count, load->before, to, error);
+  if (status == RECSORT_OK) status = write_run(file, to, load->count, NULL, error);
+  load->before += load->count;
+  load->count = 0;
+  return status;
+}
+
+/* Begins to sort what is loaded, and to write what was sorted before, whose buffer is filled now.
+ */
+static void turn(recsort_file *file)
+{
+  rf_load *const load = &file->load;
+  unsigned char *const full = load->records;
+  load->written_count = load->source_count;
+  load->records = load->sorted;
+  load->sorted = load->source;
+  load->source = full;
+  load->source_count = load->count;
+  load->source_before = load->before;
+  load->before += load->count;
+  load->count = 0;
+  rf_task_begin(&load->sorting, sort_task, file);
+  if (load->written_count == 0) return;
+  rf_passed_set(&load->passed, 0);
+  rf_task_begin(&load->writing, write_task, file);
 }
 
 /* Makes room in a full load. */
 static recsort_status unload(recsort_file *file, recsort_error *error)
 {
   rf_load *const load = &file->load;
-  recsort_status status = wait_for_other(file, error);
-  if (status) return status;
   if (load->keeps_head) return keep_head(file, error);
-  if (file->progress) file->progress(file->context, RECSORT_FILE_RUNS, load->before + load->count);
-  if (load->half == 0 || load->most != load->half) { /* the first load is as large as can be */
-    status = write_run(file, load->records, load->count, load->before, error);
-    if (status == RECSORT_OK) status = rf_store_wait(&file->writer, error);
-    if (status) return status;
-    /* a smaller load needs less of the sorter, and gets more of the memory */
-    if (load->half != 0) status = rf_free_sorter(file->sorter, error);
-    if (status == RECSORT_OK && load->half != 0) {
-      rf_unmap(load->memory, load->size);
-      rf_writer_close(&file->writer);
-      status = map_records(load, 2 * load->half * file->record_size, error);
-      if (status == RECSORT_OK) status = open_writer(file, 2, error);
-      load->most = load->half;
-      /* by this thread: the C library keeps what others allocate in heaps of their own */
-      const recsort_job job = job_of(file, NULL, load->half);
-      if (status == RECSORT_OK) status = recsort_sorter_reserve(file->sorter, &job, error);
-    }
-  } else {
-    load->other = load->records;
-    load->other_count = load->count;
-    load->other_before = load->before;
-    load->records =
-        load->memory + (load->records == load->memory ? load->half * file->record_size : 0);
-    rf_task_begin(&load->task, write_other, file);
-  }
-  load->before += load->count;
-  load->count = 0;
-  return status;
+  recsort_status status = wait_for_tasks(load, error);
+  if (status == RECSORT_OK)
+    status = rf_tell(file, RECSORT_FILE_RUNS, load->before + load->count, error);
+  if (status) return status;
+  if (load->overlaps) turn(file);
+  if (load->overlaps) return RECSORT_OK;
+  status = write_load(file, load->sorted, error);
+  return status ? status : divide_memory(file, error);
 }
 
 recsort_status rf_load_append(recsort_file *file, const unsigned char *records, size_t count,
@@ -284,11 +310,11 @@ recsort_status rf_load_append(recsort_file *file, const unsigned char *records, 
   rf_load *const load = &file->load;
   recsort_status status = load->memory != NULL ? RECSORT_OK : take_memory(file, error);
   while (count > 0 && status == RECSORT_OK) {
-    if (load->count == load->most) {
+    if (load->count == load->room) {
       status = unload(file, error);
       if (status) return status;
     }
-    const size_t part = least_size(count, load->most - load->count);
+    const size_t part = least_size(count, wait_for_room(file) - load->count);
     memcpy(load->records + load->count * file->record_size, records, part * file->record_size);
     load->count += part;
     records += part * file->record_size;
@@ -300,28 +326,25 @@ recsort_status rf_load_append(recsort_file *file, const unsigned char *records, 
 recsort_status rf_load_flush(recsort_file *file, recsort_error *error)
 {
   rf_load *const load = &file->load;
-  recsort_status status = wait_for_other(file, error);
-  if (status == RECSORT_OK && load->count > 0)
-    status = write_run(file, load->records, load->count, load->before, error);
-  if (status) return status;
-  load->before += load->count;
-  load->count = 0;
-  return file->writer.memory != NULL ? rf_store_wait(&file->writer, error) : RECSORT_OK;
+  recsort_status status = wait_for_tasks(load, error);
+  if (status == RECSORT_OK && load->source_count > 0)
+    status = write_run(file, load->sorted, load->source_count, NULL, error);
+  load->source_count = 0;
+  if (status || load->count == 0) return status;
+  return write_load(file, load->overlaps ? load->source : load->sorted, error);
 }
 
 recsort_status rf_load_sort(recsort_file *file, recsort_error *error)
 {
   const rf_load *const load = &file->load;
-  return load->count != 0 ? find_order(file, load->records, load->count, load->before, error)
-                          : RECSORT_OK;
+  return load->count != 0
+             ? sort_load(file, load->records, load->count, load->before, load->sorted, error)
+             : RECSORT_OK;
 }
 
 void rf_load_next(recsort_file *file, const void **records, size_t *count)
 {
-  const size_t all = file->load.count != 0 ? order_count(file) : 0;
-  const size_t left = all - (size_t)file->given;
-  *count = least_size(left, file->writer.piece / file->record_size);
-  *records = file->writer.memory;
-  if (*count > 0)
-    gather(file, file->load.records, (size_t)file->given, *count, file->writer.memory);
+  const size_t given = (size_t)file->given;
+  *count = wanted(file, file->load.count) - given;
+  *records = file->load.sorted + given * file->record_size;
 }

@@ -141,8 +141,7 @@ static uint64_t shape_size(recsort_file *file, const rf_shape *shape)
       recsort_plan(file->sorter, &job, 1, &needs, NULL) != RECSORT_OK) {
     return UINT64_MAX;
   }
-  const uint64_t writer =
-      writes_runs(file) ? rf_writer_size(file->writer.piece, file->writer.count) : 0;
+  const uint64_t writer = writes_runs(file) ? rf_writer_size(file->writer.piece) : 0;
   const uint64_t merging = shape->outputs > 0 ? needs.host : 0;
   return merging + writer + array_size(file, shape) +
          shape->runs * shape->blocks * (uint64_t)block_size(file, shape) +
@@ -255,12 +254,14 @@ static recsort_status take_memory(rf_merge *merge, recsort_error *error)
 /* ---- Reading ---- */
 
 /* Space is given back while it is needed: for another run, as temporary files take one copy of the
- * records at most; or for the result, if it may be on the same disk. It costs the disk time. */
+ * records at most; for the result, if it may be on the same disk; for anybody, if it is memory. It
+ * costs a disk time. */
 static bool needs_space(const rf_merge *merge, const rf_extent *run)
 {
   const recsort_file *const file = merge->file;
-  return writes_runs(file) ||
-         !rf_store_has_room(&file->store, run->file, atomic_load(&merge->unread) + file->memory);
+  const uint64_t left = atomic_load(&merge->unread) + file->memory;
+  return writes_runs(file) || file->store.files[run->file].in_memory ||
+         !rf_store_has_room(&file->store, run->file, left);
 }
 
 static recsort_status read_from_store(rf_merge *merge, rf_run *run, rf_block *block, size_t *count,

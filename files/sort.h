@@ -21,23 +21,30 @@ typedef struct rf_source {
   rf_extent extent;
 } rf_source;
 
-/* Records in memory. There are two loads: one is filled while the other one is sorted and written.
- * Before them comes one as large as can be, as all records may fit in it. */
+/* Records in memory. First there are two buffers: one is filled, and sorted to the other one. If
+ * not all records fit, there are three: one is sorted to another one, while the third one is
+ * written, and filled again behind the writing. */
 typedef struct rf_load {
   unsigned char *memory;
-  size_t size;     /* bytes of it */
-  size_t half;     /* records of a load: the first one begins at `memory`, the second one behind */
-  size_t most;     /* records that the load that is filled can have */
-  bool keeps_head; /* the wanted records stay in memory, so that there are no runs */
-  unsigned char *records;
-  size_t count;
-  uint64_t before; /* records that were appended before these */
-  rf_task task;    /* sorts and writes the other load: */
-  unsigned char *other;
-  size_t other_count;
-  uint64_t other_before;
-  recsort_status status; /* of the task */
-  recsort_error error;
+  size_t size;            /* bytes of it */
+  size_t room;            /* records of a buffer */
+  bool overlaps;          /* there are three */
+  bool keeps_head;        /* the wanted records stay in memory, so that there are no runs */
+  unsigned char *records; /* the buffer that is filled, */
+  size_t count;           /* the records in it, */
+  uint64_t before;        /* and those that were appended before them */
+  unsigned char *sorted;  /* the buffer that records are sorted to */
+  rf_task sorting;        /* sorts: */
+  unsigned char *source;
+  size_t source_count; /* 0: nothing is sorted */
+  uint64_t source_before;
+  recsort_status sort_status;
+  recsort_error sort_error;
+  rf_task writing; /* writes what was in `records`: */
+  size_t written_count;
+  recsort_status write_status;
+  recsort_error write_error;
+  rf_passed passed; /* how far that is */
 } rf_load;
 
 struct recsort_file {
@@ -47,7 +54,7 @@ struct recsort_file {
   uint64_t memory;
   uint64_t head; /* UINT64_MAX: all */
   size_t most_runs;
-  void (*progress)(void *context, recsort_file_phase phase, uint64_t done);
+  recsort_file_progress progress;
   void *context;
   rf_store store;
   rf_writer writer;
@@ -63,6 +70,12 @@ struct recsort_file {
   recsort_error error;
 };
 
+/* ---- file.c ---- */
+
+/* Calls the function that the caller has for it. */
+recsort_status rf_tell(recsort_file *file, recsort_file_phase phase, uint64_t done,
+                       recsort_error *error);
+
 /* ---- load.c ---- */
 
 /* Appends a run. */
@@ -70,13 +83,11 @@ recsort_status rf_add_source(recsort_file *file, const rf_source *source, recsor
 
 /* OUT_OF_MEMORY: `least` bytes are enough. */
 recsort_status rf_fail_least(const recsort_file *file, uint64_t least, recsort_error *error);
-/* How much is written at a time. */
-void rf_load_plan(recsort_file *file);
 /* The least memory that sorts records. */
 recsort_status rf_load_least(recsort_file *file, uint64_t *memory, recsort_error *error);
 recsort_status rf_load_append(recsort_file *file, const unsigned char *records, size_t count,
                               recsort_error *error);
-/* Writes what is loaded as a run, if there is anything, and waits for it. */
+/* Waits until all loads are written as runs, the last one too. */
 recsort_status rf_load_flush(recsort_file *file, recsort_error *error);
 /* Sorts what is loaded; all of it is in memory. */
 recsort_status rf_load_sort(recsort_file *file, recsort_error *error);

@@ -65,6 +65,7 @@ static bool make(rf_file *file)
   if (file->fd < 0) return false;
   const int flags = fcntl(file->fd, F_GETFL);
   file->direct = flags >= 0 && fcntl(file->fd, F_SETFL, flags | O_DIRECT) == 0;
+  file->in_memory = rf_in_memory(file->folder);
   return true;
 }
 
@@ -133,21 +134,17 @@ static size_t room_of(size_t piece)
   return (size_t)up(piece) + RF_SECTOR;
 }
 
-uint64_t rf_writer_size(size_t piece, size_t count)
+uint64_t rf_writer_size(size_t piece)
 {
-  return count * ((uint64_t)room_of(piece) + sizeof(rf_write));
+  return 2 * (uint64_t)room_of(piece);
 }
 
-bool rf_writer_open(rf_writer *writer, size_t piece, size_t count)
+bool rf_writer_open(rf_writer *writer, size_t piece)
 {
-  *writer = (rf_writer){.piece = piece, .count = count};
-  writer->writes = calloc(count, sizeof *writer->writes);
-  if (writer->writes == NULL) return false;
-  writer->memory = rf_map(count * room_of(piece));
-  if (writer->memory == NULL) free(writer->writes);
+  *writer = (rf_writer){.piece = piece, .memory = rf_map(2 * room_of(piece))};
   if (writer->memory == NULL) return false;
-  pthread_mutex_init(&writer->mutex, NULL);
-  pthread_cond_init(&writer->changed, NULL);
+  writer->buffers[0] = writer->memory;
+  writer->buffers[1] = writer->memory + room_of(piece);
   return true;
 }
 
@@ -155,10 +152,7 @@ void rf_writer_close(rf_writer *writer)
 {
   if (writer->memory == NULL) return;
   rf_task_end(&writer->task);
-  pthread_cond_destroy(&writer->changed);
-  pthread_mutex_destroy(&writer->mutex);
-  rf_unmap(writer->memory, writer->count * room_of(writer->piece));
-  free(writer->writes);
+  rf_unmap(writer->memory, 2 * room_of(writer->piece));
   writer->memory = NULL;
 }
 
@@ -170,14 +164,9 @@ void rf_writer_begin(rf_writer *writer, rf_file *file)
   writer->held = 0;
 }
 
-static unsigned char *buffer_at(const rf_writer *writer, size_t buffer)
-{
-  return writer->memory + buffer * room_of(writer->piece);
-}
-
 void *rf_writer_room(const rf_writer *writer)
 {
-  return buffer_at(writer, writer->filling) + writer->held;
+  return writer->buffers[0] + writer->held;
 }
 
 /* Writes the pages of this piece, and drops those of the one before, which is on the disk by now.
@@ -192,13 +181,13 @@ static void drop_pages(const rf_write *write, size_t piece)
   posix_fadvise(fd, (off_t)at, (off_t)before, POSIX_FADV_DONTNEED);
 }
 
-/* Returns an error number. */
-static int write_buffer(const rf_write *write, const unsigned char *from, size_t piece)
+/* Returns an error number. `piece`: the most that is written at a time. */
+static int write_all(const rf_write *write, size_t piece)
 {
   for (size_t done = 0; done < write->size;) {
     const bool direct = write->file->direct;
     const ssize_t put =
-        pwrite(write->file->fd, from + done, write->size - done, (off_t)(write->at + done));
+        pwrite(write->file->fd, write->from + done, write->size - done, (off_t)(write->at + done));
     if (put > 0) {
       done += (size_t)put;
     } else if (put < 0 && errno != EINTR && !goes_without_direct(write->file, direct)) {
@@ -209,50 +198,26 @@ static int write_buffer(const rf_write *write, const unsigned char *from, size_t
   return 0;
 }
 
-/* Writes buffers until none waits. */
-static void write_waiting(void *context)
+static void write_task(void *context)
 {
   rf_writer *const writer = context;
-  pthread_mutex_lock(&writer->mutex);
-  while (writer->waiting > 0 && writer->failure == 0) {
-    const size_t buffer = (writer->filling + writer->count - writer->waiting) % writer->count;
-    const rf_write write = writer->writes[buffer];
-    pthread_mutex_unlock(&writer->mutex);
-    const int failure = write_buffer(&write, buffer_at(writer, buffer), writer->piece);
-    pthread_mutex_lock(&writer->mutex);
-    writer->failure = failure;
-    if (failure != 0) writer->failed = write;
-    writer->waiting--;
-    pthread_cond_signal(&writer->changed);
-  }
-  writer->busy = false;
-  pthread_mutex_unlock(&writer->mutex);
+  writer->failure = write_all(&writer->write, writer->piece);
 }
 
-/* Lets the task write the first `size` bytes of the buffer. Moves the others to the next buffer,
- * which is filled from now on. */
+/* Begins to write the first `size` bytes of the buffer, once the other one is written. Moves the
+ * others there; it is filled from now on. */
 static bool turn(rf_writer *writer, size_t size)
 {
-  const size_t left = writer->held - size, next = (writer->filling + 1) % writer->count;
-  pthread_mutex_lock(&writer->mutex);
-  while (writer->waiting + 1 == writer->count && writer->failure == 0)
-    pthread_cond_wait(&writer->changed, &writer->mutex);
-  const bool failed = writer->failure != 0, begins = !failed && !writer->busy;
-  if (!failed) {
-    memcpy(buffer_at(writer, next), buffer_at(writer, writer->filling) + size, left);
-    writer->writes[writer->filling] = (rf_write){writer->file, writer->file->end, size};
-    writer->filling = next;
-    writer->held = left;
-    writer->waiting++;
-    writer->busy = true;
-  }
-  pthread_mutex_unlock(&writer->mutex);
+  unsigned char *const full = writer->buffers[0], *const next = writer->buffers[1];
+  if (!rf_writer_wait(writer)) return false;
+  writer->held -= size;
+  memcpy(next, full + size, writer->held);
+  writer->buffers[0] = next;
+  writer->buffers[1] = full;
+  writer->write = (rf_write){writer->file, writer->file->end, full, size};
   writer->file->end += size;
-  if (begins) {
-    rf_task_end(&writer->task);
-    rf_task_begin(&writer->task, write_waiting, writer);
-  }
-  return !failed;
+  rf_task_begin(&writer->task, write_task, writer);
+  return true;
 }
 
 bool rf_writer_put(rf_writer *writer, size_t size)
@@ -301,8 +266,8 @@ bool rf_writer_end(rf_writer *writer, bool pads)
 
 /* ---- Runs ---- */
 
-recsort_status rf_store_begin(rf_store *store, rf_writer *writer, uint64_t size,
-                              recsort_error *error)
+/* The file whose turn it is of those that have room for `size` bytes. NULL: it cannot be made. */
+static rf_file *next_file(rf_store *store, uint64_t size, recsort_error *error)
 {
   size_t tried = 0; /* if none has room, the write says so */
   while (tried + 1 < store->file_count && !rf_store_has_room(store, store->next, size)) {
@@ -310,22 +275,92 @@ recsort_status rf_store_begin(rf_store *store, rf_writer *writer, uint64_t size,
     tried++;
   }
   rf_file *const file = &store->files[store->next];
-  if (!make(file)) return fail_file(file, "made", errno, error);
-  rf_writer_begin(writer, file);
   store->next = (store->next + 1) % store->file_count;
-  return RECSORT_OK;
+  if (make(file)) return file;
+  (void)fail_file(file, "made", errno, error);
+  return NULL;
 }
 
-recsort_status rf_store_fail(const rf_writer *writer, recsort_error *error)
+static recsort_status fail_write(const rf_write *write, int failure, recsort_error *error)
 {
-  const int failure = writer->failure;
-  const rf_write *const write = &writer->failed;
   if (failure != ENOSPC && failure != EDQUOT && failure != EFBIG)
     return fail_file(write->file, "written", failure, error);
   return rf_fail(error, RECSORT_IO_ERROR,
                  "%.300s: no room for a temporary file beyond %" PRIu64
                  " MiB: %s; name another folder",
                  write->file->folder, write->at >> 20, strerror(failure));
+}
+
+void rf_passed_open(rf_passed *passed)
+{
+  pthread_mutex_init(&passed->mutex, NULL);
+  pthread_cond_init(&passed->changed, NULL);
+}
+
+void rf_passed_close(rf_passed *passed)
+{
+  pthread_cond_destroy(&passed->changed);
+  pthread_mutex_destroy(&passed->mutex);
+}
+
+void rf_passed_set(rf_passed *passed, uint64_t size)
+{
+  pthread_mutex_lock(&passed->mutex);
+  passed->size = size;
+  pthread_cond_signal(&passed->changed);
+  pthread_mutex_unlock(&passed->mutex);
+}
+
+uint64_t rf_passed_wait(rf_passed *passed, uint64_t least)
+{
+  pthread_mutex_lock(&passed->mutex);
+  while (passed->size < least)
+    pthread_cond_wait(&passed->changed, &passed->mutex);
+  const uint64_t size = passed->size;
+  pthread_mutex_unlock(&passed->mutex);
+  return size;
+}
+
+/* Some pieces of each run, so that it is filled again soon. */
+static uint64_t piece_of(uint64_t size)
+{
+  enum { PIECES = 8, LEAST = 64 << 10, MOST = 4 << 20 };
+  const uint64_t piece = up(size / PIECES);
+  return piece < LEAST ? LEAST : piece > MOST ? MOST : piece;
+}
+
+recsort_status rf_store_write(rf_store *store, unsigned char *memory, uint64_t size,
+                              rf_passed *passed, rf_extent *run, recsort_error *error)
+{
+  rf_file *const file = next_file(store, size, error);
+  if (file == NULL) return RECSORT_IO_ERROR;
+  const uint64_t all = up(size), piece = piece_of(size);
+  *run = (rf_extent){(size_t)(file - store->files), file->end, size};
+  memset(memory + size, 0, (size_t)(all - size));
+  for (uint64_t done = 0, part; done < all; done += part) {
+    part = all - done < piece ? all - done : piece;
+    const rf_write write = {file, file->end, memory + done, (size_t)part};
+    const int failure = write_all(&write, (size_t)piece);
+    if (failure != 0) return fail_write(&write, failure, error);
+    file->end += part;
+    if (passed != NULL) rf_passed_set(passed, done + part);
+  }
+  store->written += all;
+  return RECSORT_OK;
+}
+
+recsort_status rf_store_begin(rf_store *store, rf_writer *writer, uint64_t size,
+                              recsort_error *error)
+{
+  rf_file *const file = next_file(store, size, error);
+  if (file == NULL) return RECSORT_IO_ERROR;
+  rf_writer_begin(writer, file);
+  return RECSORT_OK;
+}
+
+recsort_status rf_store_fail(const rf_writer *writer, recsort_error *error)
+{
+  return fail_write(&writer->write, writer->failure, error);
 }
 
 recsort_status rf_store_end(rf_store *store, rf_writer *writer, rf_extent *run,

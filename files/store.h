@@ -22,6 +22,7 @@ typedef struct rf_file {
   int fd;             /* -1: not made yet */
   uint64_t end;       /* bytes, with the ones that still wait in a writer */
   atomic_bool direct; /* settled by the first accesses */
+  bool in_memory;     /* the folder is */
 } rf_file;
 
 typedef struct rf_store {
@@ -53,38 +54,33 @@ bool rf_store_has_room(const rf_store *store, size_t file, uint64_t size);
 /* Gives the disk the space of a run's first `size` bytes back, if the file system can. */
 void rf_store_drop(rf_store *store, const rf_extent *run, uint64_t size);
 
-/* What a thread is to write. */
+/* What is to be written to a file. */
 typedef struct rf_write {
   rf_file *file;
   uint64_t at;
+  const unsigned char *from;
   size_t size;
 } rf_write;
 
-/* Writes bytes behind each other to files. It has a ring of buffers: the caller fills one while a
- * thread writes the full ones. */
+/* Writes bytes behind each other to files. It has two buffers: the caller fills one while a thread
+ * writes the other one. */
 typedef struct rf_writer {
-  size_t piece;          /* bytes that are filled at a time, at most */
-  size_t count;          /* buffers, at least 2 */
-  unsigned char *memory; /* of all buffers: each has room for a piece and a sector */
-  rf_write *writes;      /* of each buffer */
+  size_t piece;              /* bytes that are filled at a time, at most */
+  unsigned char *memory;     /* of the buffers */
+  unsigned char *buffers[2]; /* each has room for a piece and a sector; the first one is filled */
   rf_file *file;
-  uint64_t begin;        /* where it began in the file */
-  uint64_t size;         /* bytes since then */
-  size_t filling;        /* the buffer */
-  size_t held;           /* bytes in it */
-  pthread_mutex_t mutex; /* for the members below */
-  pthread_cond_t changed;
-  size_t waiting; /* buffers that are to be written: those before `filling` */
-  bool busy;      /* the task writes */
+  uint64_t begin; /* where it began in the file */
+  uint64_t size;  /* bytes since then */
+  size_t held;    /* bytes in the buffer */
   rf_task task;
-  int failure; /* an error number, and what could not be written: */
-  rf_write failed;
+  rf_write write; /* of the task */
+  int failure;    /* its error number */
 } rf_writer;
 
 /* The memory of a writer. */
-uint64_t rf_writer_size(size_t piece, size_t count);
+uint64_t rf_writer_size(size_t piece);
 /* False if there is no memory. */
-bool rf_writer_open(rf_writer *writer, size_t piece, size_t count);
+bool rf_writer_open(rf_writer *writer, size_t piece);
 void rf_writer_close(rf_writer *writer);
 
 /* Begins at the end of the file, which is a multiple of RF_SECTOR. */
@@ -102,6 +98,23 @@ bool rf_writer_wait(rf_writer *writer);
 
 /* ---- Runs ---- */
 
+/* How far a thread is that writes a buffer, for the one that fills it again. */
+typedef struct rf_passed {
+  pthread_mutex_t mutex;
+  pthread_cond_t changed;
+  uint64_t size; /* bytes that may be filled */
+} rf_passed;
+
+void rf_passed_open(rf_passed *passed);
+void rf_passed_close(rf_passed *passed);
+void rf_passed_set(rf_passed *passed, uint64_t size);
+/* Waits until it is `least` bytes or more, and returns it. */
+uint64_t rf_passed_wait(rf_passed *passed, uint64_t least);
+
+/* Writes a run. Its memory begins at a multiple of RF_SECTOR, and has room up to another one.
+ * `passed` may be NULL. */
+recsort_status rf_store_write(rf_store *store, unsigned char *memory, uint64_t size,
+                              rf_passed *passed, rf_extent *run, recsort_error *error);
 /* Begins a run of at most `size` bytes, in the file whose turn it is of those that have room. */
 recsort_status rf_store_begin(rf_store *store, rf_writer *writer, uint64_t size,
                               recsort_error *error);

@@ -71,8 +71,7 @@ static recsort_status open_output(new_file *to, const char *path, recsort_error 
   const int flags = fcntl(r->fd, F_GETFL);
   to->file.fd = r->fd;
   to->file.direct = flags >= 0 && fcntl(r->fd, F_SETFL, flags | O_DIRECT) == 0;
-  if (!rf_writer_open(&to->writer, CHUNK, 2))
-    return rf_fail_memory(error, rf_writer_size(CHUNK, 2));
+  if (!rf_writer_open(&to->writer, CHUNK)) return rf_fail_memory(error, rf_writer_size(CHUNK));
   rf_writer_begin(&to->writer, &to->file);
   return RECSORT_OK;
 }

@@ -852,7 +852,8 @@ static uint64_t nameless_space(void)
   return space;
 }
 
-static void see(void *context, recsort_file_phase phase, uint64_t done)
+static recsort_status see(void *context, recsort_file_phase phase, uint64_t done,
+                          recsort_error *error)
 {
   seen *const s = context;
   assert_true(phase > s->phase || (phase == s->phase && done >= s->done));
@@ -861,6 +862,60 @@ static void see(void *context, recsort_file_phase phase, uint64_t done)
   s->calls[phase]++;
   const uint64_t space = nameless_space();
   if (space > s->space) s->space = space;
+  (void)error;
+  return RECSORT_OK;
+}
+
+/* ---- Its end ---- */
+
+typedef struct ending {
+  recsort_file_phase phase;
+  uint64_t done;
+} ending;
+
+static recsort_status end_there(void *context, recsort_file_phase phase, uint64_t done,
+                                recsort_error *error)
+{
+  const ending *const end = context;
+  if (phase != end->phase || done < end->done) return RECSORT_OK;
+  (void)snprintf(error->text, sizeof error->text, "ended at %u", (unsigned)phase);
+  return RECSORT_DEVICE_ERROR;
+}
+
+static void progress_ends_it(void **unused)
+{
+  const example e = {1000, 30, RECSORT_ASCENDING};
+  recsort_schema *schema;
+  recsort_sorter *const sorter = open_sorter(&e, &schema);
+  recsort_file_options options = RECSORT_FILE_OPTIONS_INIT;
+  (void)unused;
+  options.memory = 2 * least_memory(sorter);
+  options.most_runs = 2;
+  options.progress = end_there;
+  job j = make_job(&e, RANDOM, (size_t)(8 * options.memory / e.size));
+  for (ending end = {RECSORT_FILE_RUNS, 0}; end.phase <= RECSORT_FILE_MERGE; end.phase++) {
+    char text[32];
+    recsort_file *file = NULL;
+    recsort_error error = {0};
+    const void *records;
+    size_t count = 1;
+    end.done = end.phase == RECSORT_FILE_MERGE ? j.count / 2 : 0;
+    options.context = &end;
+    assert_int_equal(recsort_file_open(sorter, &options, &file, NULL), RECSORT_OK);
+    recsort_status status = recsort_file_append(file, j.records, j.count, &error);
+    if (!status) status = recsort_file_finish(file, &error);
+    while (!status && count > 0)
+      status = recsort_file_next(file, &records, &count, &error);
+    (void)snprintf(text, sizeof text, "ended at %u", (unsigned)end.phase);
+    assert_int_equal(status, RECSORT_DEVICE_ERROR);
+    assert_int_equal(error.status, RECSORT_DEVICE_ERROR);
+    assert_string_equal(error.text, text);
+    assert_int_equal(recsort_file_next(file, &records, &count, &error), RECSORT_DEVICE_ERROR);
+    recsort_file_close(file);
+  }
+  free_job(&j);
+  recsort_sorter_destroy(sorter);
+  recsort_schema_destroy(schema);
 }
 
 static void tells_how_far_it_is(void **unused)
@@ -909,6 +964,7 @@ int main(void)
       cmocka_unit_test(sorts_whole_files),
       cmocka_unit_test(leaves_old_files),
       cmocka_unit_test(tells_how_far_it_is),
+      cmocka_unit_test(progress_ends_it),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,8 +37,8 @@ static uint64_t plan(disk_sort *d, uint64_t memory)
   const size_t entries = records_in(d, share);
   d->stride = d->count / entries + 1;
   d->index_size = bytes_of(d, entries);
-  const uint64_t sorting = bytes_of(d, d->piece) + 2 * RF_SECTOR +
-                           rf_writer_size(bytes_of(d, d->piece), 2) + d->index_size;
+  const uint64_t sorting =
+      bytes_of(d, d->piece) + 2 * RF_SECTOR + rf_writer_size(bytes_of(d, d->piece)) + d->index_size;
   const uint64_t each = 4 * share / (uint64_t)d->ranks; /* as much in all as for sorting */
   d->merged = records_in(d, each < MOST ? each : MOST);
   const uint64_t merging = (uint64_t)d->ranks * (bytes_of(d, d->merged) + 3 * RF_SECTOR);
@@ -75,10 +75,9 @@ static bool take_memory(disk_sort *d)
   d->rounds = malloc(rounds_memory(mark_size, ranks - 1));
   d->cuts = calloc(3 * ranks + 1, sizeof *d->cuts);
   d->runs = calloc(ranks, sizeof *d->runs);
-  if (d->rounds != NULL && d->cuts != NULL && d->runs != NULL &&
-      rf_writer_open(&d->writer, piece, 2))
+  if (d->rounds != NULL && d->cuts != NULL && d->runs != NULL && rf_writer_open(&d->writer, piece))
     return true;
-  tool_error_memory(rf_writer_size(piece, 2));
+  tool_error_memory(rf_writer_size(piece));
   return false;
 }
 

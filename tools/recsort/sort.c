@@ -294,7 +294,7 @@ static tool_room find_room(void *context, const char *name, uint64_t more, uint6
     enum {
       SURELY = 128
     }; /* bytes that a record takes besides itself, at most, but for wide keys */
-    if (count * (size + SURELY) > opening->available) rf_task_end(&opening->task);
+    if (opening->count * (size + SURELY) > opening->available) rf_task_end(&opening->task);
     return opening->spills ? TOOL_PASS_THEM : TOOL_ROOM;
   }
   if (!sort_memory(opening->job, (size_t)count, &needs, &error)) {
@@ -311,15 +311,13 @@ static void report_passed(const spilled_sort *spill, const recsort_error *error)
   spill_report_record(&spill->own, spill->inputs, error);
 }
 
-static bool open_spill(sorter_opening *opening, uint64_t held)
+static bool open_spill(sorter_opening *opening)
 {
   const bool asked = opening->job->options->memory != 0 || opening->job->options->percent != 0;
   /* a quarter of the available memory stays for other programs and the page cache */
   const uint64_t memory = asked ? opening->available : opening->available / 4 * 3;
-  if (!spill_open(&opening->spill, opening->job, opening->to, memory > held ? memory - held : 0,
-                  opening->count, 0)) {
+  if (!spill_open(&opening->spill, opening->job, opening->to, memory, opening->count, 0))
     return false;
-  }
   opening->spill.report = report_passed;
   opening->spill.inputs = opening->input;
   return ordered_begin(&opening->ordered, opening->job, opening->to, &opening->input->first,
@@ -332,13 +330,13 @@ static bool pass_back(void *context, const void *records, size_t count)
 }
 
 /* See tool_reading. */
-static bool pass(void *context, const void *records, size_t count, uint64_t held)
+static bool pass(void *context, const void *records, size_t count)
 {
   sorter_opening *const opening = context;
   ordered_copy *const ordered = &opening->ordered;
   rf_task_end(&opening->task);
   if (opening->failed) return true; /* which is reported when the reading ends */
-  if (opening->spill.file == NULL && !open_spill(opening, held)) return false;
+  if (opening->spill.file == NULL && !open_spill(opening)) return false;
   if (ordered->copies) {
     if (!ordered_add(ordered, records, count)) return false;
     if (ordered->copies) return true;

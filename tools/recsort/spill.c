@@ -110,14 +110,18 @@ static bool watch_keys(spilled_sort *spill)
   return spill->seen != NULL;
 }
 
-static void show(void *context, recsort_file_phase phase, uint64_t done)
+static recsort_status show(void *context, recsort_file_phase phase, uint64_t done,
+                           recsort_error *error)
 {
-  recsort_file_phase *const shown = context;
+  spilled_sort *const spill = context;
   static const char *const names[] = {"reading", "merging groups", "merging"};
-  if (phase == RECSORT_FILE_RUNS) return; /* the reading is shown */
-  if (*shown != phase) tool_progress_begin(names[phase], 0);
-  *shown = phase;
+  (void)error;
+  if (phase == RECSORT_FILE_RUNS) return RECSORT_OK; /* the reading is shown */
+  if (spill->shown != phase)
+    tool_progress_begin(names[phase], phase == RECSORT_FILE_MERGE ? spill->total : 0);
+  spill->shown = phase;
   tool_progress_update(done);
+  return RECSORT_OK;
 }
 
 /* True if how many records the header must name is known only after them. */
@@ -130,7 +134,6 @@ static bool corrects_header(const cli_job *job)
 bool spill_open(spilled_sort *spill, const cli_job *job, const tool_output *output, uint64_t memory,
                 uint64_t count, size_t most_runs)
 {
-  static recsort_file_phase shown;
   const cli_options *const options = job->options;
   recsort_file_options wanted = RECSORT_FILE_OPTIONS_INIT;
   recsort_error error;
@@ -155,7 +158,7 @@ bool spill_open(spilled_sort *spill, const cli_job *job, const tool_output *outp
   wanted.head = options->unique || !options->has_head ? 0 : options->head;
   wanted.most_runs = most_runs;
   wanted.progress = show;
-  wanted.context = &shown;
+  wanted.context = spill;
   const uint64_t kept = wanted.head != 0 && wanted.head < count ? wanted.head : count;
   const bool known = count != TOOL_ANY && kept * record_size(spill) > memory / 4;
   const uint64_t size = known ? count * record_size(spill) : 0;
@@ -312,8 +315,11 @@ bool spill_write(spilled_sort *spill, tool_output *output, tool_reader *first, u
               .wanted = wanted,
               .header = first->header.data};
   recsort_error error;
+  recsort_file_stats stats;
   const void *records;
   size_t part = 1;
+  recsort_file_get_stats(spill->file, &stats, sizeof stats);
+  spill->total = count != TOOL_ANY ? count : stats.records;
   tool_output_bypass_cache(output);
   recsort_status status = recsort_file_finish(spill->file, &error);
   if (status == RECSORT_OK && around && !blocks &&

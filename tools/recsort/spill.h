@@ -19,6 +19,8 @@ typedef struct spilled_sort {
   unsigned char *rows;      /* with --index: a few records and their numbers */
   uint64_t passed;          /* records */
   uint64_t given;           /* to the output */
+  uint64_t total;           /* records of the inputs; 0: not known */
+  recsort_file_phase shown; /* of the progress */
   void (*report)(const struct spilled_sort *spill, const recsort_error *error);
   const void *inputs; /* for it */
   unique_watch watch;

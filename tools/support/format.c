@@ -36,6 +36,11 @@ bool tool_bytes_append(tool_bytes *bytes, const void *data, size_t size)
   return true;
 }
 
+void tool_bytes_give_back(const tool_bytes *bytes, size_t size)
+{
+  if (size >= page) madvise(bytes->data, size / page * page, MADV_DONTNEED);
+}
+
 void tool_bytes_drop(tool_bytes *bytes, size_t size)
 {
   if (size == 0) return;

@@ -23,6 +23,8 @@ typedef struct tool_bytes {
 bool tool_bytes_reserve(tool_bytes *bytes, size_t capacity);
 /* Appends bytes. False as above. */
 bool tool_bytes_append(tool_bytes *bytes, const void *data, size_t size);
+/* Gives the system the pages of the first `size` bytes back: what they hold is lost. */
+void tool_bytes_give_back(const tool_bytes *bytes, size_t size);
 /* Removes the first `size` bytes. */
 void tool_bytes_drop(tool_bytes *bytes, size_t size);
 void tool_bytes_free(tool_bytes *bytes);

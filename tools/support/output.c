@@ -156,7 +156,7 @@ void tool_output_bypass_cache(tool_output *output)
     return;
   }
   output->direct = (rf_file){.fd = output->fd, .end = output->written - held, .direct = true};
-  if (rf_writer_open(&output->writer, PIECE, 2)) {
+  if (rf_writer_open(&output->writer, PIECE)) {
     rf_writer_begin(&output->writer, &output->direct);
     /* a sector that has been written in part is written again */
     const bool again = held == 0 || pread(output->fd, rf_writer_room(&output->writer), RF_SECTOR,

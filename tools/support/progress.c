@@ -7,14 +7,15 @@
 #include <string.h>
 #include <unistd.h>
 
-static const double interval = 0.1;
+static const double interval = 0.1, least_spent = 2, least_share = 0.02;
 
 static struct {
   bool enabled;
   bool drawn;
   const char *stage;
   uint64_t total;
-  double next; /* time of the next drawing */
+  double began; /* time of the stage */
+  double next;  /* time of the next drawing */
 } progress;
 
 bool tool_progress_set(const char *mode)
@@ -31,6 +32,19 @@ bool tool_progress_set(const char *mode)
   return true;
 }
 
+/* Draws how long the stage still takes, once it took so long that this can be said. */
+static void draw_left(double share)
+{
+  const double spent = tool_seconds() - progress.began;
+  if (spent < least_spent || share < least_share) return;
+  const double left = spent / share - spent;
+  if (left < 100) {
+    fprintf(stderr, ", %.0f s left", left);
+  } else {
+    fprintf(stderr, ", %.0f min left", left / 60);
+  }
+}
+
 static void draw(uint64_t done)
 {
   char bar[31];
@@ -43,6 +57,7 @@ static void draw(uint64_t done)
     fprintf(stderr, "\r\033[K%s: %s", tool_name(), progress.stage);
   } else {
     fprintf(stderr, "\r\033[K%s: %-8s [%s] %3.0f%%", tool_name(), progress.stage, bar, share * 100);
+    draw_left(share);
   }
   fflush(stderr);
   progress.drawn = true;
@@ -54,6 +69,7 @@ void tool_progress_begin(const char *stage, uint64_t total)
   if (!progress.enabled) return;
   progress.stage = stage;
   progress.total = total;
+  progress.began = tool_seconds();
   draw(0);
 }
 

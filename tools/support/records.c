@@ -17,6 +17,7 @@
 enum {
   read_size = 8 << 20,     /* bytes between updates of the progress line */
   pass_size = 256 << 10,   /* bytes of records that are passed on at a time, at least one record */
+  freed_size = 2 << 20,    /* the same, if many are held: a huge page */
   drop_size = 8 << 20,     /* bytes of a file whose pages are dropped at a time: they fill memory */
   first_growth = 32 << 10, /* small, so that a pipe with few records does not start the GPU */
   growth_limit = 64 << 20  /* a pipe's buffer doubles up to this size, then grows by it */
@@ -131,14 +132,20 @@ static bool too_large(const tool_reader *reader)
   return false;
 }
 
-/* Passes on all records that are held. The first bytes of another one, of a pipe, stay. */
+/* Passes on all records that are held. The first bytes of another one, of a pipe, stay. The pages
+ * of many are given back on the way, as whoever takes them needs as much. */
 static bool pass_on(tool_records *records, const tool_reading *reading)
 {
-  const size_t size = records->first.format.record_size, count = records->records.size / size;
-  if (!reading->pass(reading->context, records->records.data, count, records->records.capacity))
-    return false;
+  tool_bytes *const bytes = &records->records;
+  const size_t size = records->first.format.record_size, count = bytes->size / size;
+  const size_t most = size < freed_size ? freed_size / size : 1;
+  for (size_t done = 0, part; done < count; done += part) {
+    part = count - done < most ? count - done : most;
+    if (!reading->pass(reading->context, bytes->data + done * size, part)) return false;
+    if (count > most) tool_bytes_give_back(bytes, (done + part) * size);
+  }
   records->passed += count;
-  tool_bytes_drop(&records->records, count * size);
+  tool_bytes_drop(bytes, count * size);
   return true;
 }
 
@@ -208,8 +215,7 @@ static bool read_input(tool_records *records, tool_reader *reader, const tool_re
   }
   tool_progress_begin("reading", reader->left);
   /* no pages are read ahead: they take memory, and are locked while they are read */
-  if (reader->sized && records->passing)
-    posix_fadvise(reader->stream.fd, 0, 0, POSIX_FADV_RANDOM);
+  if (reader->sized && records->passing) posix_fadvise(reader->stream.fd, 0, 0, POSIX_FADV_RANDOM);
   if (reader->sized && !records->passing && reader->left > read_size) {
     const size_t size = (size_t)reader->left;
     if (!read_rest(reader, bytes->data + bytes->size, reading->unwanted)) return false;

@@ -56,9 +56,8 @@ typedef struct tool_reading {
   /* Whether there is memory for `more` bytes of records, and to sort the resulting `count` records.
    * Called before they are read. */
   tool_room (*room)(void *context, const char *name, uint64_t more, uint64_t count);
-  /* Takes the next records. `held`: bytes that the buffer takes meanwhile. False after a message.
-   */
-  bool (*pass)(void *context, const void *records, size_t count, uint64_t held);
+  /* Takes the next records. False after a message. */
+  bool (*pass)(void *context, const void *records, size_t count);
   void *context;
   const atomic_bool *unwanted; /* another thread sets it to end the reading */
 } tool_reading;

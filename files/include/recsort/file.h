@@ -43,6 +43,11 @@ typedef enum recsort_file_phase {
   RECSORT_FILE_MERGE   /* the result is read */
 } recsort_file_phase;
 
+/* Told how many records a phase is done with. Called by your thread, in the calls that take the
+ * time. Returns a status that is not RECSORT_OK, with `error`, to end the sort by this error. */
+typedef recsort_status (*recsort_file_progress)(void *context, recsort_file_phase phase,
+                                                uint64_t done, recsort_error *error);
+
 typedef struct recsort_file_options {
   size_t struct_size;         /* RECSORT_FILE_OPTIONS_INIT sets it */
   uint64_t memory;            /* the most bytes that the sort takes, the sorter's included; 0: three
@@ -54,9 +59,7 @@ typedef struct recsort_file_options {
   uint64_t head;              /* only the first so many records of the order are wanted; 0: all */
   size_t most_runs; /* that are read at once, at least 2; 0: as many as the memory allows. Others
                      * wait until the first ones have been merged */
-  /* Told how far the sort is, in records; may be NULL. Called by your thread, in the calls that
-   * take the time. */
-  void (*progress)(void *context, recsort_file_phase phase, uint64_t done);
+  recsort_file_progress progress; /* may be NULL */
   void *context;
 } recsort_file_options;
 
