@@ -32,14 +32,6 @@ static recsort_status refuse_call(recsort_file *file, bool after_finish, recsort
   return RECSORT_OK;
 }
 
-recsort_status rf_tell(recsort_file *file, recsort_file_phase phase, uint64_t done,
-                       recsort_error *error)
-{
-  if (file->progress == NULL) return RECSORT_OK;
-  *error = (recsort_error){0};
-  return file->progress(file->context, phase, done, error);
-}
-
 /* ---- Open and close ---- */
 
 static recsort_status check_options(const recsort_file_options *options, recsort_error *error)
@@ -252,6 +244,7 @@ recsort_status recsort_file_next(recsort_file *file, const void **records, size_
   if (status) return status;
   if (records == NULL || count == NULL)
     return rf_fail(error, RECSORT_INVALID_ARGUMENT, "there is no place for the result");
+  *records = NULL;
   *count = 0;
   if (file->merge == NULL) {
     rf_load_next(file, records, count);

@@ -13,6 +13,16 @@ static size_t least_size(size_t a, size_t b)
   return a < b ? a : b;
 }
 
+/* ---- The caller ---- */
+
+recsort_status rf_tell(recsort_file *file, recsort_file_phase phase, uint64_t done,
+                       recsort_error *error)
+{
+  if (file->progress == NULL) return RECSORT_OK;
+  *error = (recsort_error){0};
+  return file->progress(file->context, phase, done, error);
+}
+
 /* ---- Memory ---- */
 
 recsort_status rf_fail_least(const recsort_file *file, uint64_t least, recsort_error *error)
@@ -346,5 +356,5 @@ void rf_load_next(recsort_file *file, const void **records, size_t *count)
 {
   const size_t given = (size_t)file->given;
   *count = wanted(file, file->load.count) - given;
-  *records = file->load.sorted + given * file->record_size;
+  if (*count > 0) *records = file->load.sorted + given * file->record_size;
 }

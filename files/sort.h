@@ -70,13 +70,11 @@ struct recsort_file {
   recsort_error error;
 };
 
-/* ---- file.c ---- */
+/* ---- load.c ---- */
 
 /* Calls the function that the caller has for it. */
 recsort_status rf_tell(recsort_file *file, recsort_file_phase phase, uint64_t done,
                        recsort_error *error);
-
-/* ---- load.c ---- */
 
 /* Appends a run. */
 recsort_status rf_add_source(recsort_file *file, const rf_source *source, recsort_error *error);

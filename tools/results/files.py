@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Files that are larger than the memory that may be taken: recsort beside sortbin, GNU sort, DuckDB and Polars.
 
-Usage: files.py BUILD FOLDER MIB MEMORY SORTBIN    BUILD: a Release; FOLDER: on the disk that is measured, with three
+Usage: files.py BUILD FOLDER MIB MEMORY SORTBIN [only]    BUILD: a Release; FOLDER: on the disk that is measured, with three
                                                    times MIB of space; with ten times all others run, too; MEMORY: MiB.
-                                                   SORTBIN: that program (github.com/jorisvr/sortbin).
+                                                   SORTBIN: that program (github.com/jorisvr/sortbin). only: no
+                                                   other peer.
 Needs duckdb, polars, pyarrow and numpy, and root, for control groups (version 1) and to drop the page cache.
 
 Each sorts the same records by the same key, in a control group that leaves it MEMORY, what Python and its
@@ -175,7 +176,7 @@ def measure_others(folder, dtype, memory, bases, peers):
 def main():
     build, folder, size, memory = Path(sys.argv[1]).resolve(), Path(sys.argv[2]), int(sys.argv[3]) << 20, int(sys.argv[4])
     folder.mkdir(exist_ok=True)
-    all_peers = shutil.disk_usage(folder).free > 10 * size
+    all_peers = len(sys.argv) < 7 and shutil.disk_usage(folder).free > 10 * size
     root = Path(__file__).parents[2]
     commit = subprocess.run(['git', '-C', root, 'rev-parse', '--short', 'HEAD'], capture_output=True, text=True).stdout.strip()
     bases = (base_of('duckdb'), base_of('polars')) if all_peers else (0, 0)
