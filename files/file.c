@@ -256,10 +256,13 @@ recsort_status recsort_file_next(recsort_file *file, const void **records, size_
   return keep(file, status, &found, error);
 }
 
-void recsort_file_get_stats(const recsort_file *file, recsort_file_stats *stats, size_t size)
+void recsort_file_get_stats(recsort_file *file, recsort_file_stats *stats, size_t size)
 {
   memset(stats, 0, size);
   if (file == NULL || size != sizeof *stats) return;
+  rf_task_end(&file->load.sorting);
+  rf_task_end(&file->load.writing);
+  rf_merge_wait(file);
   *stats = file->stats;
   stats->bytes_written = file->store.written;
   stats->bytes_read = atomic_load(&file->store.read);

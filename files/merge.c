@@ -628,6 +628,11 @@ recsort_status rf_merge_next(recsort_file *file, const void **records, size_t *c
   return RECSORT_OK;
 }
 
+void rf_merge_wait(recsort_file *file)
+{
+  if (file->merge != NULL) rf_task_end(&file->merge->round);
+}
+
 void rf_merge_close(recsort_file *file)
 {
   rf_merge *const merge = file->merge;

@@ -924,6 +924,7 @@ static void tells_how_far_it_is(void **unused)
   recsort_schema *schema;
   recsort_sorter *const sorter = open_sorter(&e, &schema);
   recsort_file_options options = RECSORT_FILE_OPTIONS_INIT;
+  recsort_file_stats stats;
   seen s = {0};
   recsort_file *file = NULL;
   (void)unused;
@@ -934,6 +935,9 @@ static void tells_how_far_it_is(void **unused)
   job j = make_job(&e, RANDOM, (size_t)(8 * options.memory / e.size));
   assert_int_equal(recsort_file_open(sorter, &options, &file, NULL), RECSORT_OK);
   append_all(file, &e, &j);
+  recsort_file_get_stats(file, &stats, sizeof stats); /* while a load is sorted and written */
+  assert_int_equal(stats.records, j.count);
+  assert_true(stats.runs > 10 && stats.bytes_written > 0);
   take_all(file, &e, &j, 0);
   assert_true(s.calls[RECSORT_FILE_RUNS] > 10 && s.calls[RECSORT_FILE_GROUPS] > 10);
   assert_true(s.calls[RECSORT_FILE_MERGE] > 10);

@@ -270,7 +270,7 @@ int command_merge(cli_job *job)
     return TOOL_TROUBLE;
   }
   bool done = merge_inputs(&merge);
-  const recsort_file *const file = merge.spill.file;
+  recsort_file *const file = merge.spill.file;
   if (done) print_stats(job, records_read(&merge), &times, file);
   spill_close(&merge.spill); /* ends its threads, which read the inputs */
   done = done && write_trailer(&merge);

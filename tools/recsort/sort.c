@@ -294,7 +294,8 @@ static tool_room find_room(void *context, const char *name, uint64_t more, uint6
     enum {
       SURELY = 128
     }; /* bytes that a record takes besides itself, at most, but for wide keys */
-    if (opening->count * (size + SURELY) > opening->available) rf_task_end(&opening->task);
+    if (opening->count * (size + SURELY) <= opening->available) return TOOL_ROOM;
+    rf_task_end(&opening->task);
     return opening->spills ? TOOL_PASS_THEM : TOOL_ROOM;
   }
   if (!sort_memory(opening->job, (size_t)count, &needs, &error)) {

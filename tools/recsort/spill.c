@@ -195,15 +195,17 @@ static bool append(spilled_sort *spill, const void *records, size_t count)
 
 bool spill_pass(spilled_sort *spill, const void *records, size_t count)
 {
+  spill->passed += count;
   if (!is_numbered(spill)) return append(spill, records, count);
+  uint64_t number = spill->passed - count;
   const size_t size = record_size(spill), plain = size - sizeof(uint64_t);
   const size_t most = ROWS_SIZE > size ? ROWS_SIZE / size : 1;
   const unsigned char *from = records;
   for (size_t part; count > 0; count -= part) {
     part = count < most ? count : most;
-    for (size_t i = 0; i < part; i++, from += plain, spill->passed++) {
+    for (size_t i = 0; i < part; i++, from += plain, number++) {
       memcpy(spill->rows + i * size, from, plain);
-      memcpy(spill->rows + i * size + plain, &spill->passed, sizeof spill->passed);
+      memcpy(spill->rows + i * size + plain, &number, sizeof number);
     }
     if (!append(spill, spill->rows, part)) return false;
   }
@@ -315,11 +317,9 @@ bool spill_write(spilled_sort *spill, tool_output *output, tool_reader *first, u
               .wanted = wanted,
               .header = first->header.data};
   recsort_error error;
-  recsort_file_stats stats;
   const void *records;
   size_t part = 1;
-  recsort_file_get_stats(spill->file, &stats, sizeof stats);
-  spill->total = count != TOOL_ANY ? count : stats.records;
+  spill->total = count != TOOL_ANY ? count : spill->passed;
   tool_output_bypass_cache(output);
   recsort_status status = recsort_file_finish(spill->file, &error);
   if (status == RECSORT_OK && around && !blocks &&

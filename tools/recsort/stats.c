@@ -89,7 +89,7 @@ static void print_json(const recsort_stats *stats, uint64_t records, const stage
 }
 
 void print_stats(const cli_job *job, uint64_t records, const run_times *times,
-                 const recsort_file *file)
+                 recsort_file *file)
 {
   recsort_stats stats;
   recsort_file_stats spilled;

@@ -16,6 +16,6 @@ typedef struct run_times {
 /* Writes the figures to standard error if --stats was given. `file`: what sorted by way of
  * temporary files, or NULL. */
 void print_stats(const cli_job *job, uint64_t records, const run_times *times,
-                 const recsort_file *file);
+                 recsort_file *file);
 
 #endif

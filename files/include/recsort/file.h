@@ -83,9 +83,9 @@ typedef struct recsort_file_stats {
 /* Sorts the records of `inputs`, one file after the other, into the file `output`, which may be one
  * of them. Files hold records and nothing else; the command recsort sorts files with headers. The
  * output is replaced in one step, when the new file is on the disk: whatever fails, it is the old
- * one. It keeps the old one's mode, owner, access list and attributes, as far as that is allowed. If
- * it is a link, the file is replaced that the link leads to. The new file has no name before it is
- * complete; on file systems that cannot do this it is .OUTPUT.recsort-N, and if the process is
+ * one. It keeps the old one's mode, owner, access list and attributes, as far as that is allowed.
+ * If it is a link, the file is replaced that the link leads to. The new file has no name before it
+ * is complete; on file systems that cannot do this it is .OUTPUT.recsort-N, and if the process is
  * killed the next sort to this output removes it.
  * `options` may be NULL. Errors: those of a sort below; IO_ERROR, also if the size of
  * an input is not a multiple of the record size. */
@@ -130,8 +130,8 @@ RECSORT_API recsort_status recsort_file_finish(recsort_file *file, recsort_error
 RECSORT_API recsort_status recsort_file_next(recsort_file *file, const void **records,
                                              size_t *count, recsort_error *error);
 
-RECSORT_API void recsort_file_get_stats(const recsort_file *file, recsort_file_stats *stats,
-                                        size_t size);
+/* Waits for what goes on beside the caller. `size`: that of *stats. */
+RECSORT_API void recsort_file_get_stats(recsort_file *file, recsort_file_stats *stats, size_t size);
 
 /* Ends the sort at any time, and gives its temporary files back. The sorter may be used again. */
 RECSORT_API void recsort_file_close(recsort_file *file);
