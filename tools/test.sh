@@ -77,7 +77,7 @@ configure() { # NAME
 targets() { # NAME
   library='unit tests/threads/all tests/conformance/all tests/faults/all'
   case $1$gate in
-    threads*) echo "$library tests/files/all" ;;
+    threads*) echo "$library tests/files/all recsort recgen" ;;
     coverage) echo "$library tests/schema/all tests/cuda/all tests/fuzz/all" ;;
     sanitizeyes) echo "$library tests/files/all tests/schema/all tests/cuda/all tests/fuzz/all tools/all" ;;
     *) echo all ;;
@@ -90,7 +90,7 @@ chosen() { # NAME
     gccyes) echo '-LE ^long$' ;;
     # The library on hostile input, with failing memory, and through the plugin's host code.
     sanitizeyes) echo '-R ^(unit|schema|threads|files|faults\.hook|fuzz|cuda\.(devices|failures|merges|pairs)|cli\.(input|output)) -LE ^long$' ;;
-    threadsyes) echo '-R ^(unit\.test_(base|buckets|merge|merging|permute|run_merge|sorter)|threads\.(pool|tasks)|files\.file|conformance\.few|faults\.hook)$' ;;
+    threadsyes) echo '-R ^(unit\.test_(base|buckets|merge|merging|permute|run_merge|sorter)|threads\.(pool|tasks)|files\.(file|random\.15)|conformance\.few|faults\.hook)$' ;;
     # What depends on the compiler: not kernels, which clang only compiles for its warnings; nor
     # how commands take options and deal with the system; nor processors without AVX.
     clang) echo '-E ^(emulation|cuda|bench|no-avx|conformance\.plain|cli\.(input|options|output|robust|tmpfs)|real\.readers)' ;;
