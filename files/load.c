@@ -196,7 +196,7 @@ static size_t wanted(const recsort_file *file, size_t count)
   return file->head < count ? (size_t)file->head : count;
 }
 
-/* `passed`: told how far it is; NULL: nobody waits for that. */
+/* Reports each piece that is written to `passed`, which may be NULL. */
 static recsort_status write_run(recsort_file *file, unsigned char *sorted, size_t count,
                                 rf_passed *passed, recsort_error *error)
 {

@@ -32,7 +32,7 @@ typedef struct rf_load {
   bool keeps_head;        /* the wanted records stay in memory, so that there are no runs */
   unsigned char *records; /* the buffer that is filled, */
   size_t count;           /* the records in it, */
-  uint64_t before;        /* and those that were appended before them */
+  uint64_t before;        /* and the number of records appended before */
   unsigned char *sorted;  /* the buffer that records are sorted to */
   rf_task sorting;        /* sorts: */
   unsigned char *source;

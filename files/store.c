@@ -266,7 +266,8 @@ bool rf_writer_end(rf_writer *writer, bool pads)
 
 /* ---- Runs ---- */
 
-/* The file whose turn it is of those that have room for `size` bytes. NULL: it cannot be made. */
+/* Takes the files in turn, and passes over a file whose folder has no room for `size` bytes. NULL
+ * if the file cannot be made. */
 static rf_file *next_file(rf_store *store, uint64_t size, recsort_error *error)
 {
   size_t tried = 0; /* if none has room, the write says so */

@@ -115,7 +115,8 @@ uint64_t rf_passed_wait(rf_passed *passed, uint64_t least);
  * `passed` may be NULL. */
 recsort_status rf_store_write(rf_store *store, unsigned char *memory, uint64_t size,
                               rf_passed *passed, rf_extent *run, recsort_error *error);
-/* Begins a run of at most `size` bytes, in the file whose turn it is of those that have room. */
+/* Begins a run of at most `size` bytes. The files take turns; a file whose folder has no room for
+ * the run is passed over. */
 recsort_status rf_store_begin(rf_store *store, rf_writer *writer, uint64_t size,
                               recsort_error *error);
 /* Fills in the error of a writer that failed. */

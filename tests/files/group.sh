@@ -44,7 +44,7 @@ limited() {
 # (64 MiB - 8 MiB) / 1.01
 for memory in "" "-S 55M"; do
   # shellcheck disable=SC2086 # none, or two words
-  limited recsort -s "$schema" $memory --stats in -o out 2>stats
+  limited recsort -s "$schema" $memory --stats in -o out 2>stats || { cat stats; exit 1; }
   grep '^runs' stats
   cksum <out | cmp - expected
   if [ -n "$group" ]; then echo "peak: $(cat "$group/$peak" 2>/dev/null) bytes"; fi
