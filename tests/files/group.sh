@@ -1,5 +1,5 @@
 #!/bin/sh
-# Sorts 1 GiB in a control group of 64 MiB: without an option, and with the largest --memory that may fit.
+# Sorts 1 GiB in a control group of 64 MiB: without an option, with the largest --memory that may fit, and from a pipe.
 #
 # Usage: group.sh TOOLS SCHEMAS    Where no group can be made, `ulimit -d` limits the memory.
 set -eu
@@ -41,11 +41,20 @@ limited() {
   fi
 }
 
-# (64 MiB - 8 MiB) / 1.01
-for memory in "" "-S 55M"; do
-  # shellcheck disable=SC2086 # none, or two words
-  limited recsort -s "$schema" $memory --stats in -o out 2>stats || { cat stats; exit 1; }
+sorted() { # OPTION..., and standard input
+  limited recsort -s "$schema" "$@" --stats -o out 2>stats || { cat stats; exit 1; }
   grep '^runs' stats
   cksum <out | cmp - expected
   if [ -n "$group" ]; then echo "peak: $(cat "$group/$peak" 2>/dev/null) bytes"; fi
-done
+}
+
+sorted in
+sorted -S 55M in # (64 MiB - 8 MiB) / 1.01
+# What comes by a pipe is held until it is too much. Records of 100 bytes leave little of the memory unused.
+schema=$folder/wide.yaml
+printf '%s\n' 'record: R' 'fields: [{name: key, type: uint32}, {name: rest, type: bytes, count: 96}]' 'keys: [key]' >wide.yaml
+recgen -s "$schema" -n 4000000 -o in
+recsort -s "$schema" in | cksum >expected
+mkfifo pipe
+cat in >pipe &
+sorted -S 55M <pipe

@@ -827,6 +827,38 @@ static void leaves_old_files(void **unused)
   recsort_schema_destroy(schema);
 }
 
+/* ---- Records, a run, and more records ---- */
+
+static recsort_status read_nothing(void *context, void *records, size_t capacity, size_t *count,
+                                   recsort_error *error)
+{
+  (void)context, (void)records, (void)capacity, (void)error;
+  *count = 0;
+  return RECSORT_OK;
+}
+
+static void appends_behind_a_run(void **unused)
+{
+  const example e = {20, 16, RECSORT_ASCENDING};
+  recsort_schema *schema;
+  recsort_sorter *const sorter = open_sorter(&e, &schema);
+  recsort_file_options options = RECSORT_FILE_OPTIONS_INIT;
+  recsort_file *file = NULL;
+  (void)unused;
+  options.memory = 2 * least_memory(sorter);
+  job j = make_job(&e, RANDOM, (size_t)(12 * options.memory / e.size));
+  const size_t half = j.count / 2;
+  assert_int_equal(recsort_file_open(sorter, &options, &file, NULL), RECSORT_OK);
+  assert_int_equal(recsort_file_append(file, j.records, half, NULL), RECSORT_OK);
+  assert_int_equal(recsort_file_add_run(file, read_nothing, NULL, NULL), RECSORT_OK);
+  assert_int_equal(recsort_file_append(file, j.records + half * e.size, j.count - half, NULL),
+                   RECSORT_OK);
+  take_all(file, &e, &j, 0);
+  free_job(&j);
+  recsort_sorter_destroy(sorter);
+  recsort_schema_destroy(schema);
+}
+
 /* ---- Progress ---- */
 
 typedef struct seen {
@@ -967,6 +999,7 @@ int main(void)
       cmocka_unit_test(leaves_no_names),
       cmocka_unit_test(sorts_whole_files),
       cmocka_unit_test(leaves_old_files),
+      cmocka_unit_test(appends_behind_a_run),
       cmocka_unit_test(tells_how_far_it_is),
       cmocka_unit_test(progress_ends_it),
   };
