@@ -264,6 +264,7 @@ void recsort_file_get_stats(recsort_file *file, recsort_file_stats *stats, size_
   rf_task_end(&file->load.writing);
   rf_merge_wait(file);
   *stats = file->stats;
+  stats->records += atomic_load(&file->caller_records);
   stats->bytes_written = file->store.written;
   stats->bytes_read = atomic_load(&file->store.read);
 }

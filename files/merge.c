@@ -298,6 +298,7 @@ static recsort_status read_block(rf_merge *merge, rf_run *run, recsort_error *er
     block->records = block->memory;
     *error = (recsort_error){0};
     status = source->read(source->context, block->records, merge->shape.capacity, &count, error);
+    if (status == RECSORT_OK) atomic_fetch_add(&merge->file->caller_records, count);
   } else {
     status = read_from_store(merge, run, block, &count, error);
   }

@@ -62,6 +62,7 @@ struct recsort_file {
   rf_source *sources;
   size_t source_count, source_room;
   size_t caller_runs;
+  atomic_uint_least64_t caller_records; /* read from these */
   rf_merge *merge;
   bool finished;
   uint64_t given; /* records of the result */

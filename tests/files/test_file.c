@@ -379,7 +379,8 @@ static void merges_runs_of_the_caller(void **unused)
       }
       at += part;
     }
-    take_all(file, e, &j, 0);
+    const recsort_file_stats stats = take_all(file, e, &j, 0);
+    assert_int_equal(stats.records, count);
     free_job(&j);
   }
   recsort_sorter_destroy(sorter);

@@ -248,14 +248,6 @@ static bool end_later(merge_input *input, tool_dropped *dropped)
   return tool_reader_end(&input->reader);
 }
 
-static uint64_t records_read(const merge_state *merge)
-{
-  uint64_t count = 0;
-  for (size_t i = 0; i < merge->input_count; i++)
-    count += merge->inputs[i].reader.given / merge->format.record_size;
-  return count;
-}
-
 int command_merge(cli_job *job)
 {
   const cli_options *const options = job->options;
@@ -270,8 +262,9 @@ int command_merge(cli_job *job)
     return TOOL_TROUBLE;
   }
   bool done = merge_inputs(&merge);
-  recsort_file *const file = merge.spill.file;
-  if (done) print_stats(job, records_read(&merge), &times, file);
+  recsort_file_stats stats;
+  recsort_file_get_stats(merge.spill.file, &stats, sizeof stats);
+  if (done) print_stats(job, stats.records, &times, merge.spill.file);
   spill_close(&merge.spill); /* ends its threads, which read the inputs */
   done = done && write_trailer(&merge);
   for (size_t i = 1; done && i < merge.input_count; i++)
