@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALL_BUFFERS = 3 };
+enum { ONE_BUFFER = 1, TWO_BUFFERS, THREE_BUFFERS };
 
 static size_t least_size(size_t a, size_t b)
 {
@@ -43,10 +43,10 @@ static recsort_job job_of(const recsort_file *file, const void *records, size_t 
 }
 
 /* A job to plan by. Its pointers only say what there is. */
-static recsort_job job_like(const recsort_file *file, size_t count)
+static recsort_job job_like(const recsort_file *file, size_t count, unsigned buffers)
 {
   static char records, sorted;
-  return job_of(file, &records, count, &sorted);
+  return job_of(file, &records, count, buffers == ONE_BUFFER ? NULL : &sorted);
 }
 
 /* Each is written from where it is, so it ends with a sector. */
@@ -55,14 +55,15 @@ static uint64_t buffer_size(const recsort_file *file, size_t room)
   return ((uint64_t)room * file->record_size + RF_SECTOR - 1) / RF_SECTOR * RF_SECTOR;
 }
 
-/* The bytes that buffers for `room` records take, one of which is sorted to another one. */
+/* The bytes that buffers for `room` records take, one of which is sorted. */
 static recsort_status size_of(recsort_file *file, size_t room, unsigned buffers, uint64_t *size,
                               recsort_error *error)
 {
-  const recsort_job job = job_like(file, room);
+  const recsort_job job = job_like(file, room, buffers);
+  const uint64_t writer = buffers == ONE_BUFFER ? rf_writer_size(file->writer.piece) : 0;
   recsort_needs needs = RECSORT_NEEDS_INIT;
   const recsort_status status = recsort_plan(file->sorter, &job, 1, &needs, error);
-  if (status == RECSORT_OK) *size = needs.host + buffers * buffer_size(file, room);
+  if (status == RECSORT_OK) *size = needs.host + writer + buffers * buffer_size(file, room);
   return status;
 }
 
@@ -86,7 +87,7 @@ static size_t most_records(recsort_file *file, unsigned buffers)
 recsort_status rf_load_least(recsort_file *file, uint64_t *memory, recsort_error *error)
 {
   uint64_t two, merge;
-  recsort_status status = size_of(file, 2, 2, &two, error);
+  recsort_status status = size_of(file, 2, TWO_BUFFERS, &two, error);
   if (status == RECSORT_OK) status = rf_merge_least(file, &merge, error);
   if (status) return status;
   merge += rf_writer_size(file->writer.piece); /* of groups */
@@ -103,45 +104,49 @@ static recsort_status map_buffers(recsort_file *file, unsigned buffers, size_t r
   if (load->memory == NULL) return rf_fail_memory(error, buffers * each);
   load->size = buffers * each;
   load->room = room;
-  load->overlaps = buffers == ALL_BUFFERS;
+  load->buffers = buffers;
   load->records = load->memory;
-  load->sorted = load->memory + each;
-  if (load->overlaps) load->source = load->memory + 2 * each;
+  load->sorted = buffers > 1 ? load->memory + each : NULL;
+  load->source = buffers > 2 ? load->memory + 2 * each : NULL;
   rf_passed_set(&load->passed, SIZE_MAX);
   return RECSORT_OK;
 }
 
-static void unmap_buffers(rf_load *load)
+static void unmap_buffers(recsort_file *file)
 {
-  rf_unmap(load->memory, load->size);
-  load->memory = NULL;
+  rf_unmap(file->load.memory, file->load.size);
+  file->load.memory = NULL;
+  rf_writer_close(&file->writer);
 }
 
-/* Divides the memory, when the first records come: for two buffers, as all records may fit in one.
- */
+/* Divides the memory, when the first records come: for one buffer, as all records may fit in it.
+ * Two keep few wanted records in memory, however many come; and need no writer. */
 static recsort_status take_memory(recsort_file *file, recsort_error *error)
 {
   uint64_t least;
   recsort_status status = rf_load_least(file, &least, error);
   if (status) return status;
   if (least > file->memory) return rf_fail_least(file, least, error);
-  const size_t room = most_records(file, 2);
-  file->load.keeps_head = file->head <= room / 2;
-  return map_buffers(file, 2, room, error);
+  const size_t one = most_records(file, ONE_BUFFER), two = most_records(file, TWO_BUFFERS);
+  file->load.keeps_head = file->head <= two / 2;
+  if (file->load.keeps_head || one <= two) return map_buffers(file, TWO_BUFFERS, two, error);
+  if (!rf_writer_open(&file->writer, file->writer.piece))
+    return rf_fail_memory(error, rf_writer_size(file->writer.piece));
+  return map_buffers(file, ONE_BUFFER, one, error);
 }
 
 /* Divides it for three, when not all records fit in one; unless there is too little of it. */
 static recsort_status divide_memory(recsort_file *file, recsort_error *error)
 {
-  const size_t room = most_records(file, ALL_BUFFERS);
+  const size_t room = most_records(file, THREE_BUFFERS);
   if (room < 2) return RECSORT_OK;
   /* a smaller load needs less of the sorter, and gets more of the memory */
   recsort_status status = rf_free_sorter(file->sorter, error);
   if (status) return status;
-  unmap_buffers(&file->load);
-  status = map_buffers(file, ALL_BUFFERS, room, error);
+  unmap_buffers(file);
+  status = map_buffers(file, THREE_BUFFERS, room, error);
   /* by this thread: the C library keeps what others allocate in heaps of their own */
-  const recsort_job job = job_like(file, room);
+  const recsort_job job = job_like(file, room, THREE_BUFFERS);
   return status ? status : recsort_sorter_reserve(file->sorter, &job, error);
 }
 
@@ -150,7 +155,7 @@ void rf_load_close(recsort_file *file)
   rf_load *const load = &file->load;
   rf_task_end(&load->sorting);
   rf_task_end(&load->writing);
-  if (load->memory != NULL) unmap_buffers(load);
+  if (load->memory != NULL) unmap_buffers(file);
 }
 
 /* ---- A run ---- */
@@ -169,7 +174,7 @@ recsort_status rf_add_source(recsort_file *file, const rf_source *source, recsor
   return RECSORT_OK;
 }
 
-/* Sorts records to another buffer. */
+/* Sorts records to another buffer; NULL: only the order is found, and stays in the sorter. */
 static recsort_status sort_load(recsort_file *file, const void *records, size_t count,
                                 uint64_t before, void *sorted, recsort_error *error)
 {
@@ -204,6 +209,38 @@ static recsort_status write_run(recsort_file *file, unsigned char *sorted, size_
   const double begin = rf_seconds();
   const uint64_t size = (uint64_t)wanted(file, count) * file->record_size;
   recsort_status status = rf_store_write(&file->store, sorted, size, passed, &source.extent, error);
+  if (status == RECSORT_OK) status = rf_add_source(file, &source, error);
+  file->stats.write_seconds += rf_seconds() - begin;
+  return status;
+}
+
+/* Gathers records [first, first + count) of the order. */
+static void gather(const recsort_file *file, size_t first, size_t count, void *to)
+{
+  size_t all;
+  unsigned bits;
+  const unsigned char *const index = recsort_sorter_permutation(file->sorter, &bits, &all);
+  recsort_gather(file->sorter, index + first * (bits / 8), bits, count, file->load.records,
+                 file->record_size, to);
+}
+
+/* Writes what is loaded as a run, gathered by the order. */
+static recsort_status write_gathered(recsort_file *file, recsort_error *error)
+{
+  rf_source source = {0};
+  const double begin = rf_seconds();
+  const size_t all = wanted(file, file->load.count), each = file->writer.piece / file->record_size;
+  recsort_status status =
+      rf_store_begin(&file->store, &file->writer, (uint64_t)all * file->record_size, error);
+  for (size_t at = 0, part; status == RECSORT_OK && at < all; at += part) {
+    part = least_size(each, all - at);
+    gather(file, at, part, rf_writer_room(&file->writer));
+    if (!rf_writer_put(&file->writer, part * file->record_size))
+      status = rf_store_fail(&file->writer, error);
+  }
+  if (status == RECSORT_OK)
+    status = rf_store_end(&file->store, &file->writer, &source.extent, error);
+  if (status == RECSORT_OK) status = rf_store_wait(&file->writer, error);
   if (status == RECSORT_OK) status = rf_add_source(file, &source, error);
   file->stats.write_seconds += rf_seconds() - begin;
   return status;
@@ -269,11 +306,14 @@ static recsort_status keep_head(recsort_file *file, recsort_error *error)
 }
 
 /* Sorts and writes what is loaded while the caller waits. */
-static recsort_status write_load(recsort_file *file, unsigned char *to, recsort_error *error)
+static recsort_status write_load(recsort_file *file, recsort_error *error)
 {
   rf_load *const load = &file->load;
+  unsigned char *const to = load->buffers == THREE_BUFFERS ? load->source : load->sorted;
   recsort_status status = sort_load(file, load->records, load->count, load->before, to, error);
-  if (status == RECSORT_OK) status = write_run(file, to, load->count, NULL, error);
+  if (status == RECSORT_OK)
+    status =
+        to != NULL ? write_run(file, to, load->count, NULL, error) : write_gathered(file, error);
   load->before += load->count;
   load->count = 0;
   return status;
@@ -308,9 +348,9 @@ static recsort_status unload(recsort_file *file, recsort_error *error)
   if (status == RECSORT_OK)
     status = rf_tell(file, RECSORT_FILE_RUNS, load->before + load->count, error);
   if (status) return status;
-  if (load->overlaps) turn(file);
-  if (load->overlaps) return RECSORT_OK;
-  status = write_load(file, load->sorted, error);
+  if (load->buffers == THREE_BUFFERS) turn(file);
+  if (load->buffers == THREE_BUFFERS) return RECSORT_OK;
+  status = write_load(file, error);
   return status ? status : divide_memory(file, error);
 }
 
@@ -341,7 +381,7 @@ recsort_status rf_load_flush(recsort_file *file, recsort_error *error)
     status = write_run(file, load->sorted, load->source_count, NULL, error);
   load->source_count = 0;
   if (status || load->count == 0) return status;
-  return write_load(file, load->overlaps ? load->source : load->sorted, error);
+  return write_load(file, error);
 }
 
 recsort_status rf_load_sort(recsort_file *file, recsort_error *error)
@@ -354,7 +394,10 @@ recsort_status rf_load_sort(recsort_file *file, recsort_error *error)
 
 void rf_load_next(recsort_file *file, const void **records, size_t *count)
 {
-  const size_t given = (size_t)file->given;
-  *count = wanted(file, file->load.count) - given;
-  if (*count > 0) *records = file->load.sorted + given * file->record_size;
+  const rf_load *const load = &file->load;
+  const size_t given = (size_t)file->given, left = wanted(file, load->count) - given;
+  if (left == 0) return;
+  *count = load->sorted != NULL ? left : least_size(left, file->writer.piece / file->record_size);
+  *records = load->sorted != NULL ? load->sorted + given * file->record_size : file->writer.memory;
+  if (load->sorted == NULL) gather(file, given, *count, file->writer.memory);
 }

@@ -21,14 +21,15 @@ typedef struct rf_source {
   rf_extent extent;
 } rf_source;
 
-/* Records in memory. First there are two buffers: one is filled, and sorted to the other one. If
- * not all records fit, there are three: one is sorted to another one, while the third one is
- * written, and filled again behind the writing. */
+/* Records in memory. First there is one buffer: if all records fit, they are gathered from it by
+ * their order. If not, there are three: one is sorted to another one, while the third one is
+ * written, and filled again behind the writing. Where one buffer and a writer would take fewer
+ * records than two buffers, or few are wanted, there are two first: one is sorted to the other. */
 typedef struct rf_load {
   unsigned char *memory;
-  size_t size;            /* bytes of it */
-  size_t room;            /* records of a buffer */
-  bool overlaps;          /* there are three */
+  size_t size; /* bytes of it */
+  size_t room; /* records of a buffer */
+  unsigned buffers;
   bool keeps_head;        /* the wanted records stay in memory, so that there are no runs */
   unsigned char *records; /* the buffer that is filled, */
   size_t count;           /* the records in it, */
