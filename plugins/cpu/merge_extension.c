@@ -35,7 +35,7 @@ static run_format format_of(const recsort_plugin_merge_job *job)
 /* How many runs a pass merges into one: fewer, if the windows of so many would be too large. */
 static size_t fan_for(size_t key_size)
 {
-  enum { MOST = 256, BIG_KEYS = 1 << 22 /* bytes of keys that all runs of a tile may have */ };
+  enum { MOST = 512, BIG_KEYS = 1 << 22 /* bytes of keys that all runs of a tile may have */ };
   const size_t fitting = BIG_KEYS / key_size;
   return fitting < 2 ? 2 : fitting < MOST ? fitting : MOST;
 }

@@ -80,19 +80,26 @@ static unsigned log2_of(size_t value)
   return 63 - (unsigned)__builtin_clzll(value);
 }
 
-/* Keys of all windows together, at most, unless there are more runs. */
+/* Keys of all windows together, at most, unless there are more runs. Windows of many runs are short
+ * otherwise, and a tile ends with the first of them. */
 static size_t keys_for(size_t fan, size_t key_size)
 {
-  enum { FEW_RUNS = 16, MANY_PAIRS = 1 << 14, BYTES = MANY_PAIRS * 8 };
-  const size_t pairs = fan <= FEW_RUNS ? TILE_PAIRS : MANY_PAIRS;
-  return key_size > 8 && BYTES / key_size < pairs ? BYTES / key_size : pairs;
+  enum { FEW_RUNS = 16, SOME_RUNS = 64, SOME_PAIRS = 1 << 14, MANY_PAIRS = 1 << 15 };
+  const size_t pairs = fan <= FEW_RUNS ? TILE_PAIRS : fan <= SOME_RUNS ? SOME_PAIRS : MANY_PAIRS;
+  return key_size > 16 ? pairs * 16 / key_size : pairs;
 }
 
-/* Keys that a window holds, a power of two. */
-static size_t window_for(size_t fan, size_t key_size)
+/* Keys that a window holds, a power of two. Long windows pay as long as the cache holds the lines
+ * that the keys of a tile are read from. */
+static size_t window_for(size_t fan, size_t key_size, size_t record_size)
 {
-  const size_t keys = keys_for(fan, key_size) / fan;
-  return keys < 2 ? 1 : (size_t)1 << log2_of(keys);
+  enum { LONG = 64, LINES = 128, CACHED = 2 << 20 };
+  const size_t keys = keys_for(fan, key_size) / fan,
+               line = record_size < LINES ? record_size : LINES;
+  size_t window = keys < 2 ? 1 : (size_t)1 << log2_of(keys);
+  while (window > LONG && window * fan * line > CACHED)
+    window /= 2;
+  return window;
 }
 
 /* Where in a thread's scratch what is. */
@@ -817,7 +824,7 @@ static void open_tile(tile *t, unsigned char *scratch)
 {
   tile_parts parts;
   (void)divide(t->pass->fan, t->key_size, &parts);
-  t->window = window_for(t->fan, t->key_size);
+  t->window = window_for(t->fan, t->key_size, t->pass->format.record_size);
   t->shift = log2_of(t->window);
   t->pair_bits = t->shift + bits_of(t->fan - 1);
   t->runs = (void *)(scratch + parts.runs);

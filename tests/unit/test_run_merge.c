@@ -233,7 +233,7 @@ static void test_empty_runs(void **unused)
 /* Many pieces and tiles; runs of other lengths than windows have. */
 static void test_many_keys(void **unused)
 {
-  static const uint32_t runs[] = {1, 2, 3, 16, 17, 255, 256, MOST_RUNS};
+  static const uint32_t runs[] = {1, 2, 3, 16, 17, 64, 65, 255, 256, MOST_RUNS};
   static uint64_t bounds[MOST_RUNS + 1];
   (void)unused;
   for (size_t k = 0; k < sizeof runs / sizeof *runs; k++)
