@@ -5,6 +5,7 @@
  *   load.c    the first phase: records are loaded, sorted, and written as runs
  *   merge.c   the second phase: runs are merged
  *   store.c   temporary files
+ *   input.c   files of the caller
  */
 #ifndef FILES_SORT_H
 #define FILES_SORT_H

@@ -89,28 +89,36 @@ static recsort_status fail_file(const rf_file *file, const char *what, int numbe
 
 /* ---- Reading ---- */
 
+int rf_file_read(rf_file *file, uint64_t begin, size_t size, void *memory, void **at, size_t *got)
+{
+  const uint64_t first = begin / RF_SECTOR * RF_SECTOR, last = up(begin + size);
+  uint64_t place = first;
+  *at = (char *)memory + (begin - first);
+  while (place < last) {
+    const bool direct = file->direct;
+    const ssize_t part =
+        pread(file->fd, (char *)memory + (place - first), (size_t)(last - place), (off_t)place);
+    if (part == 0) break;
+    if (part < 0 && errno != EINTR && !goes_without_direct(file, direct)) return errno;
+    if (part > 0) place += (uint64_t)part;
+  }
+  if (!file->direct)
+    posix_fadvise(file->fd, (off_t)first, (off_t)(last - first), POSIX_FADV_DONTNEED);
+  const uint64_t read = place > begin ? place - begin : 0;
+  *got = read < size ? (size_t)read : size;
+  return 0;
+}
+
 recsort_status rf_store_read(rf_store *store, const rf_extent *run, uint64_t offset, size_t size,
                              void *memory, void **at, recsort_error *error)
 {
   rf_file *const file = &store->files[run->file];
-  const uint64_t begin = run->begin + offset, first = begin / RF_SECTOR * RF_SECTOR;
-  const uint64_t last = up(begin + size);
-  *at = (char *)memory + (begin - first);
-  for (uint64_t place = first; place < last;) {
-    const bool direct = file->direct;
-    const ssize_t got =
-        pread(file->fd, (char *)memory + (place - first), (size_t)(last - place), (off_t)place);
-    if (got > 0) {
-      place += (uint64_t)got;
-    } else if (got == 0) {
-      return fail_file(file, "read", EIO, error); /* it is shorter than what was written */
-    } else if (errno != EINTR && !goes_without_direct(file, direct)) {
-      return fail_file(file, "read", errno, error);
-    }
-  }
-  if (!file->direct)
-    posix_fadvise(file->fd, (off_t)first, (off_t)(last - first), POSIX_FADV_DONTNEED);
-  atomic_fetch_add(&store->read, last - first);
+  size_t got;
+  const int failure = rf_file_read(file, run->begin + offset, size, memory, at, &got);
+  /* fewer: it is shorter than what was written */
+  if (failure != 0 || got < size)
+    return fail_file(file, "read", failure != 0 ? failure : EIO, error);
+  atomic_fetch_add(&store->read, size);
   return RECSORT_OK;
 }
 

@@ -45,6 +45,11 @@ recsort_status rf_store_open(rf_store *store, const char *const *folders, size_t
                              recsort_error *error);
 void rf_store_close(rf_store *store);
 
+/* Reads bytes [begin, begin + size) of a file; fewer, *got, only at its end. `memory` begins at a
+ * multiple of RF_SECTOR and has room for `size` bytes and 2 * RF_SECTOR; *at is where the bytes are
+ * in it. Returns an error number. Any thread. */
+int rf_file_read(rf_file *file, uint64_t begin, size_t size, void *memory, void **at, size_t *got);
+
 /* Reads bytes [offset, offset + size) of a run. `memory` begins at a multiple of RF_SECTOR and has
  * room for `size` bytes and 2 * RF_SECTOR; *at is where the bytes are in it. Any thread. */
 recsort_status rf_store_read(rf_store *store, const rf_extent *run, uint64_t offset, size_t size,

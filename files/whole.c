@@ -1,4 +1,5 @@
 /* whole.c - sorts whole files into one, which is replaced in one step. */
+#include "input.h"
 #include "replace.h"
 #include "sort.h"
 
@@ -9,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CHUNK = 256 << 10 }; /* bytes that are read or written at a time; reads: at least a record */
+enum { PIECE = 512 << 10 }; /* bytes that are read or written at a time; reads: at least a record */
 
 static recsort_status fail_path(const char *path, int number, recsort_error *error)
 {
@@ -18,35 +19,41 @@ static recsort_status fail_path(const char *path, int number, recsort_error *err
 
 /* ---- Inputs ---- */
 
-/* Reads until the buffer is full or the file ends. */
-static recsort_status fill(int fd, const char *path, unsigned char *to, size_t size, size_t *got,
-                           recsort_error *error)
+static recsort_status append_records(recsort_file *file, const char *path, rf_input *input,
+                                     recsort_error *error)
 {
-  for (*got = 0; *got < size;) {
-    const ssize_t part = read(fd, to + *got, size - *got);
-    if (part == 0) break;
-    if (part < 0 && errno != EINTR) return fail_path(path, errno, error);
-    if (part > 0) *got += (size_t)part;
+  const void *records;
+  for (;;) {
+    size_t size;
+    if (!rf_input_next(input, &records, &size)) return fail_path(path, input->failure, error);
+    if (size == 0) return RECSORT_OK;
+    if (size % file->record_size != 0)
+      return rf_fail(error, RECSORT_IO_ERROR,
+                     "%.300s: its size is not a multiple of the record size (%zu)", path,
+                     file->record_size);
+    const recsort_status status =
+        recsort_file_append(file, records, size / file->record_size, error);
+    if (status) return status;
   }
-  return RECSORT_OK;
 }
 
-static recsort_status append_file(recsort_file *file, const char *path, unsigned char *buffer,
-                                  size_t size, recsort_error *error)
+static recsort_status append_file(recsort_file *file, const char *path, recsort_error *error)
 {
+  const size_t records = PIECE / file->record_size;
+  const size_t piece = (records != 0 ? records : 1) * file->record_size;
+  struct stat stat;
+  rf_input input;
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return fail_path(path, errno, error);
-  size_t got = size;
-  recsort_status status = RECSORT_OK;
-  while (status == RECSORT_OK && got == size) {
-    status = fill(fd, path, buffer, size, &got, error);
-    if (status == RECSORT_OK && got % file->record_size != 0)
-      status = rf_fail(error, RECSORT_IO_ERROR,
-                       "%.300s: its size is not a multiple of the record size (%zu)", path,
-                       file->record_size);
-    if (status == RECSORT_OK)
-      status = recsort_file_append(file, buffer, got / file->record_size, error);
+  if (fd < 0 || fstat(fd, &stat) != 0) {
+    const recsort_status status = fail_path(path, errno, error);
+    if (fd >= 0) close(fd);
+    return status;
   }
+  const uint64_t end = S_ISREG(stat.st_mode) ? (uint64_t)stat.st_size : UINT64_MAX;
+  const recsort_status status = rf_input_open(&input, fd, 0, end, piece)
+                                    ? append_records(file, path, &input, error)
+                                    : rf_fail_memory(error, 2 * (uint64_t)piece);
+  rf_input_close(&input);
   close(fd);
   return status;
 }
@@ -71,7 +78,7 @@ static recsort_status open_output(new_file *to, const char *path, recsort_error 
   const int flags = fcntl(r->fd, F_GETFL);
   to->file.fd = r->fd;
   to->file.direct = flags >= 0 && fcntl(r->fd, F_SETFL, flags | O_DIRECT) == 0;
-  if (!rf_writer_open(&to->writer, CHUNK)) return rf_fail_memory(error, rf_writer_size(CHUNK));
+  if (!rf_writer_open(&to->writer, PIECE)) return rf_fail_memory(error, rf_writer_size(PIECE));
   rf_writer_begin(&to->writer, &to->file);
   return RECSORT_OK;
 }
@@ -108,13 +115,9 @@ static recsort_status write_result(recsort_file *file, new_file *to, const char 
 static recsort_status sort_files(recsort_file *file, const char *const *inputs, size_t input_count,
                                  new_file *to, const char *output, recsort_error *error)
 {
-  const size_t records = CHUNK / file->record_size;
-  const size_t size = (records != 0 ? records : 1) * file->record_size;
-  unsigned char *const buffer = rf_map(size);
-  recsort_status status = buffer != NULL ? RECSORT_OK : rf_fail_memory(error, size);
+  recsort_status status = RECSORT_OK;
   for (size_t i = 0; i < input_count && status == RECSORT_OK; i++)
-    status = append_file(file, inputs[i], buffer, size, error);
-  rf_unmap(buffer, size);
+    status = append_file(file, inputs[i], error);
   return status ? status : write_result(file, to, output, error);
 }
 

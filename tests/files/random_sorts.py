@@ -9,6 +9,7 @@ this seed repeat it.
 """
 import collections
 import json
+import os
 import random
 import re
 import subprocess
@@ -113,6 +114,9 @@ class Job:
         first = names[0].read_bytes()
         whole = self.run(options, inputs, output, pipe)
         names[0].write_bytes(first)
+        for name in names:
+            if r.random() < 0.5:
+                forget(name)
         spill = ['-S', f'{memory}K', *r.choice([[], ['-T', self.folder / 't1'], ['-T', self.folder / 't1', '-T', self.folder / 't2']])]
         for name in ('t1', 't2'):
             (self.folder / name).mkdir(exist_ok=True)
@@ -127,6 +131,13 @@ class Job:
         if any(list((self.folder / name).iterdir()) for name in ('t1', 't2')):
             return 'a temporary file is left'
         return None
+
+
+def forget(name):
+    """The page cache has none of a file of a disk."""
+    with open(name, 'rb') as file:
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def main():

@@ -734,6 +734,68 @@ static void has(const char *path, const void *data, size_t size)
   free(got);
 }
 
+/* The page cache has none of a file of a disk. */
+static void forget(const char *path)
+{
+  const int fd = open(path, O_RDONLY);
+  assert_true(fd >= 0);
+  assert_int_equal(fsync(fd) | posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED), 0);
+  close(fd);
+}
+
+/* Another process writes to a pipe. */
+static pid_t write_pipe(const char *path, const void *data, size_t size)
+{
+  assert_int_equal(mkfifo(path, 0600), 0);
+  const pid_t process = fork();
+  assert_true(process >= 0);
+  if (process > 0) return process;
+  const int fd = open(path, O_WRONLY);
+  const unsigned char *at = data;
+  for (ssize_t put = 0; size > 0 && put >= 0; at += put, size -= (size_t)put)
+    put = write(fd, at, size < 12345 ? size : 12345);
+  _exit(size == 0 ? 0 : 1);
+}
+
+/* Inputs of several pieces: in the page cache, in part, not at all; and by a pipe. */
+static void reads_pieces(void **unused)
+{
+  const example *const e = &examples[2];
+  char folder[] = "test-file-XXXXXX";
+  recsort_schema *schema;
+  recsort_sorter *const sorter = open_sorter(e, &schema);
+  const char *const inputs[] = {"cold", "pipe", "warm", "mixed"};
+  recsort_file_options options = RECSORT_FILE_OPTIONS_INIT;
+  recsort_error error;
+  int status;
+  (void)unused;
+  assert_non_null(mkdtemp(folder));
+  assert_int_equal(chdir(folder), 0);
+  job j = make_job(e, RANDOM, 400001);
+  const size_t all = j.count * e->size, part = j.count / 4 * e->size;
+  options.memory = 2 * least_memory(sorter);
+  write_file("cold", j.records, part);
+  const pid_t writer = write_pipe("pipe", j.records + part, part);
+  write_file("warm", j.records + 2 * part, part);
+  write_file("mixed", j.records + 3 * part, all - 3 * part);
+  forget("cold");
+  forget("mixed");
+  FILE *const mixed = fopen("mixed", "rb");
+  char some[100000];
+  assert_int_equal(fread(some, 1, sizeof some, mixed), sizeof some);
+  fclose(mixed);
+  assert_int_equal(recsort_file_sort(sorter, inputs, 4, "out", &options, &error), RECSORT_OK);
+  assert_int_equal(waitpid(writer, &status, 0), writer);
+  assert_int_equal(status, 0);
+  has("out", j.sorted, all);
+  assert_int_equal(unlink("cold") | unlink("pipe") | unlink("warm") | unlink("mixed"), 0);
+  assert_int_equal(unlink("out") | chdir(".."), 0);
+  assert_int_equal(rmdir(folder), 0);
+  free_job(&j);
+  recsort_sorter_destroy(sorter);
+  recsort_schema_destroy(schema);
+}
+
 /* With files and without, of several inputs, onto one of them, by a link; its mode and attributes
  * stay, and what an earlier sort left goes. */
 static void sorts_whole_files(void **unused)
@@ -999,6 +1061,7 @@ int main(void)
       cmocka_unit_test(keeps_its_limit),
       cmocka_unit_test(leaves_no_names),
       cmocka_unit_test(sorts_whole_files),
+      cmocka_unit_test(reads_pieces),
       cmocka_unit_test(leaves_old_files),
       cmocka_unit_test(appends_behind_a_run),
       cmocka_unit_test(tells_how_far_it_is),

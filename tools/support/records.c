@@ -7,6 +7,8 @@
 #include "support/progress.h"
 #include "support/team.h"
 
+#include "files/input.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -16,9 +18,8 @@
 
 enum {
   read_size = 8 << 20,     /* bytes between updates of the progress line */
-  pass_size = 256 << 10,   /* bytes of records that are passed on at a time, at least one record */
+  pass_size = 1 << 20,     /* bytes of records that are passed on at a time, at least one record */
   freed_size = 2 << 20,    /* the same, if many are held: a huge page */
-  drop_size = 8 << 20,     /* bytes of a file whose pages are dropped at a time: they fill memory */
   first_growth = 32 << 10, /* small, so that a pipe with few records does not start the GPU */
   growth_limit = 64 << 20  /* a pipe's buffer doubles up to this size, then grows by it */
 };
@@ -149,14 +150,6 @@ static bool pass_on(tool_records *records, const tool_reading *reading)
   return true;
 }
 
-/* Drops the pages of a file whose records have been passed on. */
-static void drop_pages(const tool_reader *reader, uint64_t *dropped)
-{
-  if (!reader->sized || reader->given - *dropped < drop_size) return;
-  posix_fadvise(reader->stream.fd, 0, lseek(reader->stream.fd, 0, SEEK_CUR), POSIX_FADV_DONTNEED);
-  *dropped = reader->given;
-}
-
 /* Moves what is left to a buffer of `size` bytes. */
 static bool shrink(tool_records *records, size_t size)
 {
@@ -205,17 +198,54 @@ static bool make_room(tool_records *records, const tool_reader *reader, uint64_t
   return tool_bytes_reserve(&records->records, size != 0 ? size : 1) || too_large(reader);
 }
 
+static bool pass_pieces(tool_records *records, tool_reader *reader, rf_input *input,
+                        const tool_reading *reading)
+{
+  const size_t record_size = reader->format.record_size;
+  const void *piece;
+  while (reader->left > 0) {
+    size_t size;
+    if (!rf_input_next(input, &piece, &size)) {
+      tool_error_errno(reader->name, input->failure);
+      return false;
+    }
+    if (size == 0 || size % record_size != 0) return tool_reader_truncated(reader);
+    if (!reading->pass(reading->context, piece, size / record_size)) return false;
+    records->passed += size / record_size;
+    reader->left -= size;
+    reader->given += size;
+    tool_progress_update(reader->given);
+  }
+  return tool_reader_is_unchanged(reader);
+}
+
+/* Passes on the rest of a regular file, behind what is held. */
+static bool pass_rest(tool_records *records, tool_reader *reader, const tool_reading *reading)
+{
+  const int fd = reader->stream.fd;
+  const size_t size = passed_size(reader);
+  const off_t start = lseek(fd, 0, SEEK_CUR), end = start + (off_t)reader->left;
+  rf_input input;
+  if (!pass_on(records, reading)) return false;
+  if (!rf_input_open(&input, fd, (uint64_t)start, (uint64_t)end, size)) {
+    tool_error_memory(2 * size);
+    return false;
+  }
+  const bool passed = pass_pieces(records, reader, &input, reading);
+  rf_input_close(&input);
+  lseek(fd, end, SEEK_SET);
+  return passed;
+}
+
 /* Appends the records of one open input. */
 static bool read_input(tool_records *records, tool_reader *reader, const tool_reading *reading)
 {
   tool_bytes *const bytes = &records->records;
-  uint64_t dropped = 0;
   if (reader->sized && !records->passing && !make_room(records, reader, reader->left, reading)) {
     return false;
   }
   tool_progress_begin("reading", reader->left);
-  /* no pages are read ahead: they take memory, and are locked while they are read */
-  if (reader->sized && records->passing) posix_fadvise(reader->stream.fd, 0, 0, POSIX_FADV_RANDOM);
+  if (reader->sized && records->passing) return pass_rest(records, reader, reading);
   if (reader->sized && !records->passing && reader->left > read_size) {
     const size_t size = (size_t)reader->left;
     if (!read_rest(reader, bytes->data + bytes->size, reading->unwanted)) return false;
@@ -225,7 +255,6 @@ static bool read_input(tool_records *records, tool_reader *reader, const tool_re
     const size_t most = records->passing ? passed_size(reader) : bytes->capacity;
     if (records->passing && bytes->size == most) {
       if (!pass_on(records, reading)) return false;
-      drop_pages(reader, &dropped);
     } else if (!reader->sized && bytes->size == most) {
       const size_t step = bytes->size < growth_limit ? bytes->size + first_growth : growth_limit;
       if (!make_room(records, reader, step, reading)) return false;
