@@ -377,13 +377,20 @@ const recsort_executor *recsort_executor_default(void)
 
 /* ---- Teams ---- */
 
+/* More threads than a quota has processors would stop together when it is used up. */
+static unsigned available(void)
+{
+  const unsigned processors = rs_processors(), quota = rs_quota_in("");
+  return processors < quota ? processors : quota;
+}
+
 team rs_team(const recsort_executor *executor, unsigned threads)
 {
   if (executor) {
-    const unsigned most = executor->threads ? executor->threads : rs_processors();
+    const unsigned most = executor->threads ? executor->threads : available();
     if (threads == 0 || threads > most) threads = most;
     return (team){executor->run, executor->context, capped(threads)};
   }
-  threads = capped(threads ? threads : rs_processors());
+  threads = capped(threads ? threads : available());
   return (team){pool_run, (void *)(uintptr_t)threads, threads};
 }

@@ -1,5 +1,7 @@
 #include "support/team.h"
 
+#include "base/platform/cgroups.h"
+
 #include <recsort/recsort.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -14,7 +16,9 @@ void tool_team_set(unsigned threads)
 static unsigned processors(void)
 {
   cpu_set_t set;
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+  const unsigned own = sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+  const unsigned quota = cgroups_quota("");
+  return own < quota ? own : quota;
 }
 
 unsigned tool_team_size(void)

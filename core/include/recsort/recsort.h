@@ -571,9 +571,9 @@ typedef struct recsort_options {
   const char *plugin;    /* a plugin's name; NULL or "auto": the best one here, or "cpu" for few
                           * records */
   const char *algorithm; /* one of the plugin's; NULL: its default */
-  unsigned threads;      /* CPU threads; 0: one for each processor that the process may run on, or
-                          * as many as the executor has. At most 1024 are used, and at most as many
-                          * as the executor has */
+  unsigned threads;      /* CPU threads; 0: one for each processor that the process may run on and
+                          * a quota of its control groups leaves, or as many as the executor has. At
+                          * most 1024 are used, and at most as many as the executor has */
   const recsort_allocator *allocator; /* copied; NULL: the C library's */
   const recsort_executor *executor;   /* copied; NULL: the library's own pool of threads */
   const char *const *plugin_options;  /* for the plugin, each "key=value", such as "memory=8G";
