@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 """Files that are larger than the memory that may be taken: recsort beside sortbin, GNU sort, DuckDB and Polars.
 
-Usage: files.py BUILD FOLDER MIB MEMORY SORTBIN [only]    BUILD: a Release; FOLDER: on the disk that is measured, with three
-                                                   times MIB of space; with ten times all others run, too; MEMORY: MiB.
-                                                   SORTBIN: that program (github.com/jorisvr/sortbin). only: no
-                                                   other peer.
-Needs duckdb, polars, pyarrow and numpy, and root, for control groups (version 1) and to drop the page cache.
+Usage: files.py BUILD FOLDER MIB MEMORY [SORTBIN] [all]
+
+BUILD: a Release. FOLDER: on the disk that is measured, or a tmpfs, with three times MIB of space; with `all`, ten times.
+MEMORY: MiB. SORTBIN: that program (github.com/jorisvr/sortbin). `all`: the other peers, too. They need duckdb, polars and
+pyarrow. The script needs numpy. Root can make control groups (version 1) and drop the page cache.
 
 Each sorts the same records by the same key, in a control group that leaves it MEMORY, what Python and its
 libraries take before (for the peers), and 1% + 8 MiB; and beside this its own option for the limit says MEMORY.
-sortbin compares whole records, byte by byte. GNU sort gets the records as lines of text: hexadecimal digits, the key
-first. DuckDB sorts a table of its own
-into another one, Polars an Arrow file into another one; both once more without a control group. Each time includes that the output is on the disk. recsort runs three times,
-each right after dd has copied the input twice.
+Where no group can be made, only the option limits it. sortbin compares whole records, byte by byte. GNU sort gets the
+records as lines of text: hexadecimal digits, the key first. DuckDB sorts a table of its own into another one, Polars an
+Arrow file into another one; both once more without a control group. Each time includes that the output is on the disk.
+recsort runs three times, each right after dd has copied the input twice; where there is a GPU, by the CPU, and then by the GPU.
 """
 import os
 import platform
@@ -49,31 +49,44 @@ polars.scan_ipc(sys.argv[1]).sort('key', maintain_order=True).sink_ipc(sys.argv[
 
 def drop_cache():
     os.sync()
-    Path('/proc/sys/vm/drop_caches').write_text('3')
+    try:
+        Path('/proc/sys/vm/drop_caches').write_text('3')
+    except OSError:
+        pass  # not root; it does not matter on a tmpfs
+
+
+def make_group(memory):
+    """False if it cannot be. Memory 0: no limit."""
+    try:
+        GROUP.mkdir(exist_ok=True)
+        (GROUP / 'memory.limit_in_bytes').write_text(str(int(memory * 1.01 + 8) << 20 if memory else -1))
+        (GROUP / 'memory.max_usage_in_bytes').write_text('0')
+        return True
+    except OSError:
+        return False
 
 
 def timed(command, memory, output, stdout=None):
-    """Seconds and the peak of the control group in MiB; the seconds are None if it failed, or was killed. Memory 0: no limit.
+    """Seconds, and the peak in MiB of the control group, or else of the process; the seconds are None if it failed, or was killed.
 
     There is no old output, whose space would be given back in the time.
     """
     if not stdout:
         output.unlink(missing_ok=True)
-    GROUP.mkdir(exist_ok=True)
-    (GROUP / 'memory.limit_in_bytes').write_text(str(int(memory * 1.01 + 8) << 20 if memory else -1))
-    (GROUP / 'memory.max_usage_in_bytes').write_text('0')
+    grouped = make_group(memory)
     drop_cache()
     start = time.monotonic()
-    done = subprocess.run(command, stdout=stdout or subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=1200,
-                          preexec_fn=lambda: (GROUP / 'cgroup.procs').write_text(str(os.getpid())))
+    child = subprocess.Popen(command, stdout=stdout or subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                             preexec_fn=lambda: grouped and (GROUP / 'cgroup.procs').write_text(str(os.getpid())))
+    _, status, usage = os.wait4(child.pid, 0)
     if stdout:
         os.fsync(stdout.fileno())
     elif output.exists():
         with open(output, 'rb') as file:
             os.fsync(file.fileno())
     seconds = time.monotonic() - start
-    peak = int((GROUP / 'memory.max_usage_in_bytes').read_text()) >> 20
-    return (seconds if done.returncode == 0 else None), peak
+    peak = int((GROUP / 'memory.max_usage_in_bytes').read_text()) >> 20 if grouped else usage.ru_maxrss >> 10
+    return (seconds if status == 0 else None), peak
 
 
 def base_of(module):
@@ -86,7 +99,10 @@ def copies(folder):
     """Seconds of two copies past the page cache."""
     drop_cache()
     start = time.monotonic()
-    subprocess.run(['dd', 'bs=4M', 'status=none', f'if={folder}/in', f'of={folder}/copy', 'iflag=direct', 'oflag=direct'], check=True)
+    dd = ['dd', 'bs=4M', 'status=none', f'if={folder}/in', f'of={folder}/copy']
+    if subprocess.run([*dd, 'iflag=direct', 'oflag=direct'], stderr=subprocess.DEVNULL).returncode != 0:
+        start = time.monotonic()
+        subprocess.run(dd, check=True)  # a tmpfs
     seconds = time.monotonic() - start
     (folder / 'copy').unlink()
     return 2 * seconds
@@ -175,24 +191,35 @@ def measure_others(folder, dtype, memory, bases, peers):
 
 def main():
     build, folder, size, memory = Path(sys.argv[1]).resolve(), Path(sys.argv[2]), int(sys.argv[3]) << 20, int(sys.argv[4])
+    sortbin, all_peers = (sys.argv[5] if len(sys.argv) > 5 else None), sys.argv[6:] == ['all']
     folder.mkdir(exist_ok=True)
-    all_peers = len(sys.argv) < 7 and shutil.disk_usage(folder).free > 10 * size
     root = Path(__file__).parents[2]
-    commit = subprocess.run(['git', '-C', root, 'rev-parse', '--short', 'HEAD'], capture_output=True, text=True).stdout.strip()
+    commit = os.environ.get('RECSORT_COMMIT') or subprocess.run(
+        ['git', '-C', root, 'rev-parse', '--short', 'HEAD'], capture_output=True, text=True).stdout.strip()
     bases = (base_of('duckdb'), base_of('polars')) if all_peers else (0, 0)
+    gpu = subprocess.run(['nvidia-smi', '--query-gpu=name', '--format=csv,noheader'], capture_output=True,
+                         text=True).stdout.strip() if shutil.which('nvidia-smi') else ''
     rows, versions, out = [], (None, None), folder / 'out'
     for name, fields, text in KINDS:
         count = size // np.dtype(fields).itemsize
         dtype = make(folder, fields, count)
         (folder / 's.yaml').write_text(f'record: R\nlayout: packed\nfields: [{text}]\nkeys: [key]\n')
-        recsort = [build / 'tools/recsort', '-s', folder / 's.yaml', '-S', f'{memory}M', folder / 'in', '-o', out]
-        floors, ours = zip(*[(copies(folder), timed(recsort, memory, out)) for _ in range(3)])
-        assert is_sorted(folder, dtype, count)
+
+        def recsort(plugin):
+            done = timed([build / 'tools/recsort', '-s', folder / 's.yaml', '-S', f'{memory}M', '--plugin', plugin, folder / 'in',
+                          '-o', out], memory, out)
+            assert done[0] and is_sorted(folder, dtype, count)
+            return done
+        floors, ours = zip(*[(copies(folder), recsort('cpu')) for _ in range(3)])
         ratio = statistics.median(floor / seconds for floor, (seconds, _) in zip(floors, ours))
         row = [statistics.median(floors), *sorted(ours)[1], ratio]
-        peers = {'sortbin': min((seconds for seconds, _ in (timed(
-            [sys.argv[5], f'--size={dtype.itemsize}', f'--memory={memory - 8}M', f'--branch={branch}', '--parallel=2', '-T', folder,
-             folder / 'in', out], memory, out) for branch in (16, 64)) if seconds), default=None)}
+        peers = {}
+        if gpu:
+            peers['recsort, GPU'] = sorted(recsort('cuda') for _ in range(3))[1][0]
+        if sortbin:
+            peers['sortbin'] = min((seconds for seconds, _ in (timed(
+                [sortbin, f'--size={dtype.itemsize}', f'--memory={memory - 8}M', f'--branch={branch}', '--parallel=2', '-T', folder,
+                 folder / 'in', out], memory, out) for branch in (16, 64)) if seconds), default=None)
         out.unlink(missing_ok=True)
         if all_peers:
             versions = measure_others(folder, dtype, memory, bases, peers)
@@ -207,16 +234,19 @@ def main():
     sort = subprocess.run(['sort', '--version'], capture_output=True, text=True).stdout.split('\n')[0]
     print(f'{size >> 20} MiB sorted in {memory} MiB: commit {commit}, {os.cpu_count()} processors, Linux {platform.release()}, '
           f'{time.strftime("%Y-%m-%d")}\n')
-    others = f', {sort}, DuckDB {versions[1]}, Polars {versions[0]}' if all_peers else ''
-    print(f'By tools/results/files.py. sortbin{others}. Seconds, of recsort the median of three runs.')
-    print('"Disk" is what dd takes to copy the input twice past the page cache: two reads and two writes.\n')
+    with_whom = [gpu] * bool(gpu) + ['sortbin'] * bool(sortbin) + (
+        [sort, f'DuckDB {versions[1]}', f'Polars {versions[0]}'] if all_peers else [])
+    print(f'By tools/results/files.py, {"in" if GROUP.exists() else "without"} a control group. {", ".join(["recsort", *with_whom])}. '
+          'Seconds, of recsort the median of three runs.')
+    print('"Disk" is what dd takes to copy the input twice, past the page cache unless it is a tmpfs: two reads and two writes.\n')
     names = list(rows[0][3])
-    print('| records | number | disk | recsort | recsort, MiB | disk / recsort | ' + ' | '.join(names) + ' | best of the group / recsort |')
+    print('| records | number | disk | recsort | recsort, MiB | disk / recsort | ' + ''.join(f'{name} | ' for name in names)
+          + 'best peer of the group / recsort |')
     print('| --- |' + ' ---: |' * (6 + len(names)))
     for name, count, (floor, ours, peak, ratio), peers in rows:
-        best = min(seconds for peer, seconds in peers.items() if seconds and 'no ' not in peer)
+        times = [seconds for peer, seconds in peers.items() if seconds and 'no ' not in peer and 'GPU' not in peer]
         print(f'| {name} | {count:,} | {floor:.1f} | {ours:.1f} | {peak} | {ratio:.2f} | '
-              + ' | '.join(cell(seconds) for seconds in peers.values()) + f' | {best / ours:.1f} |')
+              + ''.join(f'{cell(seconds)} | ' for seconds in peers.values()) + (f'{min(times) / ours:.1f} |' if times else '- |'))
 
 
 main()

@@ -276,6 +276,26 @@ def processes(path):
                           True, list(zip((0, 4, 2, 1), (texts.get(name, name) for name in names))), panels, label=128)})
 
 
+# ---- Files that are larger than memory ----
+
+def spilled(path):
+    """By tools/results/files.py."""
+    lines = path.read_text().splitlines()
+    size, memory, processors = re.match(r'(\d+) MiB sorted in (\d+) MiB: .* (\d+) processors', lines[0]).groups()
+    head, _, *rows = [[cell.strip() for cell in line.strip('|').split('|')] for line in lines if line.startswith('|')]
+    found = [dict(zip(head, row)) for row in rows]
+    peers = {'disk': 'the disk: two copies', 'recsort': 'recsort', 'sortbin': 'sortbin', 'GNU sort, text': 'GNU sort, lines of text'}
+    speed = lambda seconds: int(size) * 1.048576 / float(seconds)
+    bars = lambda row: [(series, speed(row[name]), f'{speed(row[name]):.0f}') for series, name in enumerate(peers)
+                        if row.get(name, 'failed') != 'failed']
+    shown = [name for name in head[2:-1] if name not in ('disk / recsort', 'recsort, MiB')]
+    return ({'disk': table([head[0], *(f'{name}, s' for name in shown), 'disk / recsort', 'peak of recsort, MiB'],
+                           [[row[head[0]], *(row[name] for name in shown), row['disk / recsort'], row['recsort, MiB']] for row in found])},
+            {'disk': chart(f'{int(size) >> 10} GiB of records sorted in {memory} MiB, {processors} processors', 'MB a second', True,
+                           [(series, text) for series, text in enumerate(peers.values())],
+                           [('', [(row[head[0]], bars(row)) for row in found])], label=128)})
+
+
 # ---- All of it ----
 
 def everything():
@@ -288,6 +308,9 @@ def everything():
     for path in HERE.glob('*-mpi.txt'):
         pages[SCALE], drawn = processes(path)
         charts.update(drawn)
+    made = spilled(HERE / 'files-2-gib-2-cores.txt')
+    pages[SCALE] = {**pages[SCALE], **made[0]}
+    charts.update(made[1])
     texts = {}
     for page, tables in pages.items():
         text = page.read_text()
