@@ -5,57 +5,18 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <ftw.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "files/available.h"
+#include "tests/support/machine_files.h"
 
 #define MACHINE (UINT64_C(5000) * 1024)
 #define MEMINFO "MemTotal: 9000 kB\nMemFree: 1 kB\nMemAvailable:    4000 kB\nSwapFree: 1000 kB\n"
 #define V1 "/sys/fs/cgroup/memory"
 #define V2 "/sys/fs/cgroup"
-
-static char root[64];
-
-static int make_root(void **state)
-{
-  (void)state;
-  strcpy(root, "/tmp/recsort-memory-XXXXXX");
-  return mkdtemp(root) == NULL;
-}
-
-static int remove_one(const char *path, const struct stat *status, int type, struct FTW *place)
-{
-  (void)status, (void)type, (void)place;
-  return remove(path);
-}
-
-static int remove_root(void **state)
-{
-  (void)state;
-  return nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-static void write_file(const char *path, const char *text)
-{
-  char whole[512];
-  const int length = snprintf(whole, sizeof whole, "%s%s", root, path);
-  assert_true(length > 0 && (size_t)length < sizeof whole);
-  for (char *slash = strchr(whole + strlen(root) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-    *slash = '\0';
-    (void)mkdir(whole, 0700);
-    *slash = '/';
-  }
-  FILE *const file = fopen(whole, "w");
-  assert_non_null(file);
-  assert_true(fputs(text, file) >= 0);
-  assert_int_equal(fclose(file), 0);
-}
 
 static uint64_t available(void)
 {
@@ -151,8 +112,6 @@ static void test_own_limits(void **state)
   NARROW(RLIMIT_AS, 1000);
   NARROW(RLIMIT_DATA, 300);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_root, remove_root)
 
 int main(void)
 {

@@ -11,47 +11,7 @@
 #include "base/platform/threads.h"
 
 #ifdef __linux__
-#include <ftw.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
-static char root[64];
-
-static int make_root(void **state)
-{
-  (void)state;
-  strcpy(root, "/tmp/recsort-quota-XXXXXX");
-  return mkdtemp(root) == NULL;
-}
-
-static int remove_one(const char *path, const struct stat *status, int type, struct FTW *place)
-{
-  (void)status, (void)type, (void)place;
-  return remove(path);
-}
-
-static int remove_root(void **state)
-{
-  (void)state;
-  return nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-static void write_file(const char *path, const char *text)
-{
-  char whole[512];
-  snprintf(whole, sizeof whole, "%s%s", root, path);
-  for (char *slash = strchr(whole + strlen(root) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-    *slash = '\0';
-    (void)mkdir(whole, 0700);
-    *slash = '/';
-  }
-  FILE *const file = fopen(whole, "w");
-  assert_non_null(file);
-  assert_true(fputs(text, file) >= 0);
-  assert_int_equal(fclose(file), 0);
-}
+#include "support/machine_files.h"
 
 /* Quotas of processors: of version 2, of version 1, of groups above, of a part of a processor. */
 static void test_quotas(void **state)
@@ -75,17 +35,7 @@ static void test_quotas(void **state)
   assert_int_equal(rs_quota_in(root), 1);
 }
 #else
-static int make_root(void **state)
-{
-  (void)state;
-  return 0;
-}
-
-static int remove_root(void **state)
-{
-  (void)state;
-  return 0;
-}
+#define TEST cmocka_unit_test
 
 static void test_quotas(void **state)
 {
@@ -97,7 +47,7 @@ static void test_quotas(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(test_quotas, make_root, remove_root),
+      TEST(test_quotas),
   };
   return cmocka_run_group_tests_name("quota", tests, NULL, NULL);
 }
