@@ -1,5 +1,5 @@
 /* input.h - reads an open file from front to back, each piece while the caller works on the one
- * before it.
+ * before it; a pipe when the caller asks, as it may never end.
  *
  * A piece that is in the page cache comes from there. Any other one is read past the cache, by
  * O_DIRECT where the file system allows it: then other programs keep their memory. */

@@ -37,6 +37,13 @@ static recsort_status append_records(recsort_file *file, const char *path, rf_in
   }
 }
 
+/* True if a file of known size has another size now. */
+static bool was_changed(int fd, uint64_t end)
+{
+  struct stat stat;
+  return end != UINT64_MAX && (fstat(fd, &stat) != 0 || (uint64_t)stat.st_size != end);
+}
+
 static recsort_status append_file(recsort_file *file, const char *path, recsort_error *error)
 {
   const size_t records = PIECE / file->record_size;
@@ -44,16 +51,17 @@ static recsort_status append_file(recsort_file *file, const char *path, recsort_
   struct stat stat;
   rf_input input;
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0 || fstat(fd, &stat) != 0) {
-    const recsort_status status = fail_path(path, errno, error);
-    if (fd >= 0) close(fd);
-    return status;
-  }
-  const uint64_t end = S_ISREG(stat.st_mode) ? (uint64_t)stat.st_size : UINT64_MAX;
-  const recsort_status status = rf_input_open(&input, fd, 0, end, piece)
-                                    ? append_records(file, path, &input, error)
-                                    : rf_fail_memory(error, 2 * (uint64_t)piece);
+  if (fd < 0) return fail_path(path, errno, error);
+  /* the size of a file that the kernel makes is 0 */
+  const bool has_end = fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode) && stat.st_size > 0;
+  const uint64_t end = has_end ? (uint64_t)stat.st_size : UINT64_MAX;
+  recsort_status status = rf_input_open(&input, fd, 0, end, piece)
+                              ? append_records(file, path, &input, error)
+                              : rf_fail_memory(error, 2 * (uint64_t)piece);
   rf_input_close(&input);
+  if (status == RECSORT_OK && was_changed(fd, end))
+    status =
+        rf_fail(error, RECSORT_IO_ERROR, "%.300s: it was changed while it was being read", path);
   close(fd);
   return status;
 }

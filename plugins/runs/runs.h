@@ -1,6 +1,6 @@
 /* runs.h - the parts of a merge of sorted runs (merge.h).
  *
- * Records are read and written once for each pass, and one pass merges up to 256 runs, so that
+ * Records are read and written once for each pass, and one pass merges up to 512 runs, so that
  * usually there is one pass. Each calls only those below it:
  *
  *   merge.c       memory, the passes, and the pieces that threads take

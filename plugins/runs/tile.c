@@ -80,8 +80,8 @@ static unsigned log2_of(size_t value)
   return 63 - (unsigned)__builtin_clzll(value);
 }
 
-/* Keys of all windows together, at most, unless there are more runs. Windows of many runs are short
- * otherwise, and a tile ends with the first of them. */
+/* Keys of all windows together, at most, unless there are more runs. More runs get more keys: a
+ * tile ends where the first window is used up, so short windows make small tiles. */
 static size_t keys_for(size_t fan, size_t key_size)
 {
   enum { FEW_RUNS = 16, SOME_RUNS = 64, SOME_PAIRS = 1 << 14, MANY_PAIRS = 1 << 15 };
@@ -89,15 +89,15 @@ static size_t keys_for(size_t fan, size_t key_size)
   return key_size > 16 ? pairs * 16 / key_size : pairs;
 }
 
-/* Keys that a window holds, a power of two. Long windows pay as long as the cache holds the lines
- * that the keys of a tile are read from. */
+/* Keys that a window holds, a power of two. It has more than SHORT keys only if the cache holds the
+ * lines that the keys of a tile are read from, as its records are moved from there. */
 static size_t window_for(size_t fan, size_t key_size, size_t record_size)
 {
-  enum { LONG = 64, LINES = 128, CACHED = 2 << 20 };
+  enum { SHORT = 64, LINES = 128, CACHED = 2 << 20 };
   const size_t keys = keys_for(fan, key_size) / fan,
                line = record_size < LINES ? record_size : LINES;
   size_t window = keys < 2 ? 1 : (size_t)1 << log2_of(keys);
-  while (window > LONG && window * fan * line > CACHED)
+  while (window > SHORT && window * fan * line > CACHED)
     window /= 2;
   return window;
 }

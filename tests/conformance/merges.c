@@ -20,12 +20,19 @@ typedef struct shape {
 } shape;
 
 static const shape shapes[] = {
-    {"no run", 0, 0},           {"one run", 1, 20000},
-    {"two runs", 2, 100},       {"two long runs", 2, 70001},
-    {"three runs", 3, 17000},   {"16 runs", 16, 40000},
-    {"17 runs", 17, 40000},     {"255 runs", 255, 3000},
-    {"256 runs", 256, 50000},   {"257 runs", 257, 40000},
-    {"1000 runs", 1000, 60000}, {"65536 runs", 65536, MOST_RECORDS},
+    {"no run", 0, 0},
+    {"one run", 1, 20000},
+    {"two runs", 2, 100},
+    {"two long runs", 2, 70001},
+    {"three runs", 3, 17000},
+    {"16 runs", 16, 40000},
+    {"17 runs", 17, 40000},
+    {"65 runs", 65, 3000},
+    {"257 runs", 257, 40000},
+    {"512 runs", 512, 50000},
+    {"513 runs", 513, 40000},
+    {"1000 runs", 1000, 60000},
+    {"65536 runs", 65536, MOST_RECORDS},
 };
 
 /* How many records a run has. Empty ones come in each. */

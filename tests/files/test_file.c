@@ -757,14 +757,15 @@ static pid_t write_pipe(const char *path, const void *data, size_t size)
   _exit(size == 0 ? 0 : 1);
 }
 
-/* Inputs of several pieces: in the page cache, in part, not at all; and by a pipe. */
+/* Inputs of several pieces: in the page cache, in part, not at all; and by pipes, whose writers may
+ * have gone. */
 static void reads_pieces(void **unused)
 {
   const example *const e = &examples[2];
   char folder[] = "test-file-XXXXXX";
   recsort_schema *schema;
   recsort_sorter *const sorter = open_sorter(e, &schema);
-  const char *const inputs[] = {"cold", "pipe", "warm", "mixed"};
+  const char *const inputs[] = {"cold", "pipe", "short", "warm", "mixed"};
   recsort_file_options options = RECSORT_FILE_OPTIONS_INIT;
   recsort_error error;
   int status;
@@ -775,7 +776,8 @@ static void reads_pieces(void **unused)
   const size_t all = j.count * e->size, part = j.count / 4 * e->size;
   options.memory = 2 * least_memory(sorter);
   write_file("cold", j.records, part);
-  const pid_t writer = write_pipe("pipe", j.records + part, part);
+  const pid_t writers[] = {write_pipe("pipe", j.records + part, part - e->size),
+                           write_pipe("short", j.records + 2 * part - e->size, e->size)};
   write_file("warm", j.records + 2 * part, part);
   write_file("mixed", j.records + 3 * part, all - 3 * part);
   forget("cold");
@@ -784,12 +786,14 @@ static void reads_pieces(void **unused)
   char some[100000];
   assert_int_equal(fread(some, 1, sizeof some, mixed), sizeof some);
   fclose(mixed);
-  assert_int_equal(recsort_file_sort(sorter, inputs, 4, "out", &options, &error), RECSORT_OK);
-  assert_int_equal(waitpid(writer, &status, 0), writer);
-  assert_int_equal(status, 0);
+  assert_int_equal(recsort_file_sort(sorter, inputs, 5, "out", &options, &error), RECSORT_OK);
+  for (size_t i = 0; i < 2; i++) {
+    assert_int_equal(waitpid(writers[i], &status, 0), writers[i]);
+    assert_int_equal(status, 0);
+  }
   has("out", j.sorted, all);
   assert_int_equal(unlink("cold") | unlink("pipe") | unlink("warm") | unlink("mixed"), 0);
-  assert_int_equal(unlink("out") | chdir(".."), 0);
+  assert_int_equal(unlink("out") | unlink("short") | chdir(".."), 0);
   assert_int_equal(rmdir(folder), 0);
   free_job(&j);
   recsort_sorter_destroy(sorter);
@@ -845,6 +849,60 @@ static void sorts_whole_files(void **unused)
   assert_int_equal(unlink("a") | unlink("b") | unlink("c") | unlink("out"), 0);
   assert_int_equal(chdir(".."), 0);
   assert_int_equal(rmdir(folder), 0); /* nothing is left */
+  recsort_sorter_destroy(sorter);
+  recsort_schema_destroy(schema);
+}
+
+static recsort_status append_byte(void *context, recsort_file_phase phase, uint64_t done,
+                                  recsort_error *error)
+{
+  FILE *const file = fopen("in", "ab");
+  (void)context, (void)phase, (void)done, (void)error;
+  assert_non_null(file);
+  assert_int_equal(fputc(1, file) == EOF || fclose(file) != 0, 0);
+  return RECSORT_OK;
+}
+
+/* A file that grows, one that the kernel makes, and a pipe that nobody closes while a sort fails.
+ */
+static void reads_unusual_files(void **unused)
+{
+  const example *const e = &examples[1];
+  char folder[] = "test-file-XXXXXX";
+  recsort_schema *schema;
+  recsort_sorter *const sorter = open_sorter(e, &schema);
+  const char *const in = "in", *const made = "/proc/self/auxv", *const pipe = "pipe",
+                    *const missing = "missing";
+  recsort_file_options options = RECSORT_FILE_OPTIONS_INIT;
+  recsort_error error;
+  (void)unused;
+  assert_non_null(mkdtemp(folder));
+  assert_int_equal(chdir(folder), 0);
+  job j = make_job(e, RANDOM, 100000);
+  const size_t all = j.count * e->size;
+  options.memory = 2 * least_memory(sorter);
+  options.progress = append_byte;
+  write_file("in", j.records, all);
+  assert_int_equal(recsort_file_sort(sorter, &in, 1, "out", &options, &error), RECSORT_IO_ERROR);
+  assert_string_equal(error.text, "in: it was changed while it was being read");
+  options.progress = NULL;
+  assert_int_equal(recsort_file_sort(sorter, &made, 1, "out", &options, &error), RECSORT_OK);
+  struct stat status;
+  assert_int_equal(stat("out", &status), 0);
+  assert_true(status.st_size > 0);
+  assert_int_equal(mkfifo(pipe, 0600), 0);
+  const int fd = open(pipe, O_RDWR);
+  assert_true(fd >= 0);
+  assert_int_equal(fcntl(fd, F_SETPIPE_SZ, 1 << 20) >= 1 << 20, 1);
+  for (unsigned i = 0; i < 2; i++)
+    assert_int_equal(write(fd, j.records, 512 << 10), 512 << 10);
+  options.folders = &missing;
+  options.folder_count = 1;
+  assert_int_equal(recsort_file_sort(sorter, &pipe, 1, "out", &options, &error), RECSORT_IO_ERROR);
+  close(fd);
+  assert_int_equal(unlink(pipe) | unlink("in") | unlink("out") | chdir(".."), 0);
+  assert_int_equal(rmdir(folder), 0);
+  free_job(&j);
   recsort_sorter_destroy(sorter);
   recsort_schema_destroy(schema);
 }
@@ -1062,6 +1120,7 @@ int main(void)
       cmocka_unit_test(leaves_no_names),
       cmocka_unit_test(sorts_whole_files),
       cmocka_unit_test(reads_pieces),
+      cmocka_unit_test(reads_unusual_files),
       cmocka_unit_test(leaves_old_files),
       cmocka_unit_test(appends_behind_a_run),
       cmocka_unit_test(tells_how_far_it_is),

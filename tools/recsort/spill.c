@@ -20,13 +20,19 @@
 enum {
   ROWS_SIZE = 256 << 10, /* bytes of records with numbers, at least one */
   KEYS = 1024,           /* encoded at a time */
-  OWN_SIZE = 8 << 20     /* bytes that the buffers of the command take, at most */
+  OWN_SIZE = 8 << 20,    /* bytes that the buffers of the command take, at most, */
+  LARGE = 1 << 20        /* unless records are larger than this: then two of them, too */
 };
 
-/* What of the memory is not the library's. */
-static uint64_t own_size(uint64_t memory)
+static uint64_t held_size(size_t record_size)
 {
-  return memory / 16 < OWN_SIZE ? memory / 16 : OWN_SIZE;
+  return record_size > LARGE ? 2 * (uint64_t)record_size : 0;
+}
+
+/* What of the memory is not the library's. */
+static uint64_t own_size(uint64_t memory, size_t record_size)
+{
+  return held_size(record_size) + (memory / 16 < OWN_SIZE ? memory / 16 : OWN_SIZE);
 }
 
 /* The library says what it needs; this adds what is not its own. */
@@ -38,6 +44,7 @@ static void add_own_size(recsort_error *error)
              &kib) != 2) {
     return;
   }
+  kib += (held_size(size) + 1023) >> 10;
   kib += kib / 15 < OWN_SIZE >> 10 ? kib / 15 + 1 : OWN_SIZE >> 10;
   snprintf(error->text, sizeof error->text,
            "not enough memory: records of %zu bytes need at least %" PRIu64 " KiB", size, kib);
@@ -153,7 +160,7 @@ bool spill_open(spilled_sort *spill, const cli_job *job, const tool_output *outp
   }
   wanted.folders = usual != NULL ? &folder : options->folders;
   wanted.folder_count = usual != NULL ? 1 : options->folder_count;
-  const uint64_t own = own_size(memory);
+  const uint64_t own = own_size(memory, record_size(spill));
   wanted.memory = memory > own + 1 ? memory - own : 1;
   wanted.head = options->unique || !options->has_head ? 0 : options->head;
   wanted.most_runs = most_runs;

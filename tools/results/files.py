@@ -16,6 +16,7 @@ recsort runs three times, each right after dd has copied the input twice; where 
 """
 import os
 import platform
+import re
 import shutil
 import statistics
 import subprocess
@@ -51,8 +52,8 @@ def drop_cache():
     os.sync()
     try:
         Path('/proc/sys/vm/drop_caches').write_text('3')
-    except OSError:
-        pass  # not root; it does not matter on a tmpfs
+    except OSError as error:  # it does not matter on a tmpfs
+        print(f'the page cache stays: {error}', file=sys.stderr)
 
 
 def make_group(memory):
@@ -64,6 +65,14 @@ def make_group(memory):
         return True
     except OSError:
         return False
+
+
+def peak_of(process):
+    """What it has used until now, in MiB."""
+    try:
+        return int(re.search(r'VmHWM:\s+(\d+)', Path(f'/proc/{process}/status').read_text())[1]) >> 10
+    except (OSError, TypeError):
+        return 0  # it has ended
 
 
 def timed(command, memory, output, stdout=None):
@@ -78,15 +87,19 @@ def timed(command, memory, output, stdout=None):
     start = time.monotonic()
     child = subprocess.Popen(command, stdout=stdout or subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                              preexec_fn=lambda: grouped and (GROUP / 'cgroup.procs').write_text(str(os.getpid())))
-    _, status, usage = os.wait4(child.pid, 0)
+    peak = 0
+    while child.poll() is None:
+        peak = max(peak, 0 if grouped else peak_of(child.pid))
+        time.sleep(0.01)
     if stdout:
         os.fsync(stdout.fileno())
     elif output.exists():
         with open(output, 'rb') as file:
             os.fsync(file.fileno())
     seconds = time.monotonic() - start
-    peak = int((GROUP / 'memory.max_usage_in_bytes').read_text()) >> 20 if grouped else usage.ru_maxrss >> 10
-    return (seconds if status == 0 else None), peak
+    if grouped:
+        peak = int((GROUP / 'memory.max_usage_in_bytes').read_text()) >> 20
+    return (seconds if child.returncode == 0 else None), peak
 
 
 def base_of(module):
@@ -191,7 +204,7 @@ def measure_others(folder, dtype, memory, bases, peers):
 
 def main():
     build, folder, size, memory = Path(sys.argv[1]).resolve(), Path(sys.argv[2]), int(sys.argv[3]) << 20, int(sys.argv[4])
-    sortbin, all_peers = (sys.argv[5] if len(sys.argv) > 5 else None), sys.argv[6:] == ['all']
+    all_peers, sortbin = 'all' in sys.argv[5:], next((word for word in sys.argv[5:] if word != 'all'), None)
     folder.mkdir(exist_ok=True)
     root = Path(__file__).parents[2]
     commit = os.environ.get('RECSORT_COMMIT') or subprocess.run(
@@ -236,7 +249,7 @@ def main():
           f'{time.strftime("%Y-%m-%d")}\n')
     with_whom = [gpu] * bool(gpu) + ['sortbin'] * bool(sortbin) + (
         [sort, f'DuckDB {versions[1]}', f'Polars {versions[0]}'] if all_peers else [])
-    print(f'By tools/results/files.py, {"in" if GROUP.exists() else "without"} a control group. {", ".join(["recsort", *with_whom])}. '
+    print(f'By tools/results/files.py, {"in" if make_group(0) else "without"} a control group. {", ".join(["recsort", *with_whom])}. '
           'Seconds, of recsort the median of three runs.')
     print('"Disk" is what dd takes to copy the input twice, past the page cache unless it is a tmpfs: two reads and two writes.\n')
     names = list(rows[0][3])

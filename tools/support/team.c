@@ -13,12 +13,15 @@ void tool_team_set(unsigned threads)
   wanted = threads;
 }
 
+/* The same one while the tool runs. */
 static unsigned processors(void)
 {
+  static atomic_uint found;
   cpu_set_t set;
+  if (found != 0) return found;
   const unsigned own = sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
   const unsigned quota = cgroups_quota("");
-  return own < quota ? own : quota;
+  return found = own < quota ? own : quota;
 }
 
 unsigned tool_team_size(void)
