@@ -2,7 +2,7 @@
  * asks file systems. */
 #include "available.h"
 
-#include "base/platform/cgroups.h"
+#include "cgroups.h"
 
 #include <inttypes.h>
 #include <limits.h>

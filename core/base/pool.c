@@ -377,28 +377,13 @@ const recsort_executor *recsort_executor_default(void)
 
 /* ---- Teams ---- */
 
-/* More threads than a quota has processors would stop together when it is used up. It is read once
- * a second at most, as that takes as long as a small sort. */
-static unsigned available(void)
-{
-  static atomic_llong until;
-  static atomic_uint quota;
-  const unsigned processors = rs_processors();
-  const int64_t now = rs_clock_ns();
-  if (until == 0 || now >= until) {
-    quota = rs_quota_in("");
-    until = now + INT64_C(1000000000);
-  }
-  return processors < quota ? processors : quota;
-}
-
 team rs_team(const recsort_executor *executor, unsigned threads)
 {
   if (executor) {
     const unsigned most = executor->threads ? executor->threads : rs_processors();
-    if (threads == 0) threads = executor->threads ? most : available();
-    return (team){executor->run, executor->context, capped(threads < most ? threads : most)};
+    if (threads == 0 || threads > most) threads = most;
+    return (team){executor->run, executor->context, capped(threads)};
   }
-  threads = capped(threads ? threads : available());
+  threads = capped(threads ? threads : rs_processors());
   return (team){pool_run, (void *)(uintptr_t)threads, threads};
 }

@@ -73,7 +73,7 @@ LAW = {
     'plugins/cuda/sort/*': DEVICE_GROUND + ['cuda/algorithms.h', 'gpu/device_sort.h'],
     'plugins/cuda/merge': DEVICE_GROUND + ['cuda/algorithms.h', 'cuda/sort/sample/sample.h', 'cuda/sort/sample/merge_plan.h',
                                            'cuda/sort/sample/dispatch/', 'gpu/device_merge.h', 'gpu/device_shards.h', 'gpu/device_sort.h'],
-    'files': [PUBLIC, FILE, 'base/platform/cgroups.h'],
+    'files': [PUBLIC, FILE],
     'files/include': [PUBLIC],
     'tools': [PUBLIC, TOOLS, FILE, 'support/', 'files/available.h', 'files/task.h'],
     'tools/bench': [PUBLIC, TOOLS],
@@ -85,7 +85,7 @@ LAW = {
     'tools/mpi': [PUBLIC, PARTITION, MPI],
     'tools/recsort-mpi': [PUBLIC, FILE, MPI, 'mpi/rounds.h', 'support/', 'recsort/cli_job.h', 'recsort/folders.h', 'recsort/names.h',
                           'files/store.h'],
-    'tools/support': [PUBLIC, TOOLS, 'base/platform/cgroups.h', 'files/available.h', 'files/input.h', 'files/replace.h', 'files/store.h', 'files/task.h', 'files/temporary.h'],
+    'tools/support': [PUBLIC, TOOLS, 'files/available.h', 'files/cgroups.h', 'files/input.h', 'files/replace.h', 'files/store.h', 'files/task.h', 'files/temporary.h'],
     'core/include/recsort/recsort.hpp': [PUBLIC, TOOLS],
 }
 

@@ -1,22 +1,63 @@
-/* Available memory, computed from the files of imaginary machines. */
+/* Available memory and processors, computed from the files of imaginary machines. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <ftw.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "files/available.h"
-#include "tests/support/machine_files.h"
+#include "files/cgroups.h"
 
 #define MACHINE (UINT64_C(5000) * 1024)
 #define MEMINFO "MemTotal: 9000 kB\nMemFree: 1 kB\nMemAvailable:    4000 kB\nSwapFree: 1000 kB\n"
 #define V1 "/sys/fs/cgroup/memory"
 #define V2 "/sys/fs/cgroup"
+
+static char root[64];
+
+static int make_root(void **state)
+{
+  (void)state;
+  strcpy(root, "/tmp/recsort-memory-XXXXXX");
+  return mkdtemp(root) == NULL;
+}
+
+static int remove_one(const char *path, const struct stat *status, int type, struct FTW *place)
+{
+  (void)status, (void)type, (void)place;
+  return remove(path);
+}
+
+static int remove_root(void **state)
+{
+  (void)state;
+  return nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static void write_file(const char *path, const char *text)
+{
+  char whole[512];
+  const int length = snprintf(whole, sizeof whole, "%s%s", root, path);
+  assert_true(length > 0 && (size_t)length < sizeof whole);
+  for (char *slash = strchr(whole + strlen(root) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+    *slash = '\0';
+    (void)mkdir(whole, 0700);
+    *slash = '/';
+  }
+  FILE *const file = fopen(whole, "w");
+  assert_non_null(file);
+  assert_true(fputs(text, file) >= 0);
+  assert_int_equal(fclose(file), 0);
+}
 
 static uint64_t available(void)
 {
@@ -94,6 +135,28 @@ static void test_container(void **state)
   assert_int_equal(available(), 70000);
 }
 
+/* Quotas of processors: of version 2, of version 1, of groups above, of a part of a processor. */
+static void test_quotas(void **state)
+{
+  (void)state;
+  assert_true(cgroups_quota(root) == UINT_MAX);
+  write_file("/proc/self/cgroup", "9:memory:/m\n4:cpu,cpuacct:/a/b\n0::/c/d\n");
+  write_file(V2 "/c/d/cpu.max", "max 100000\n");
+  write_file("/sys/fs/cgroup/cpu/a/b/cpu.cfs_quota_us", "-1\n");
+  write_file("/sys/fs/cgroup/cpu/a/b/cpu.cfs_period_us", "100000\n");
+  assert_true(cgroups_quota(root) == UINT_MAX);
+  write_file("/sys/fs/cgroup/cpu/a/b/cpu.cfs_quota_us", "700000\n");
+  assert_int_equal(cgroups_quota(root), 7);
+  write_file(V2 "/c/d/cpu.max", "250001 50000\n");
+  assert_int_equal(cgroups_quota(root), 6);
+  write_file(V2 "/c/cpu.max", "150000 50000\n");
+  assert_int_equal(cgroups_quota(root), 3);
+  write_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "1000\n");
+  assert_int_equal(cgroups_quota(root), 3); /* the period is unknown */
+  write_file("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
+  assert_int_equal(cgroups_quota(root), 1);
+}
+
 /* The C library has a type for kinds of limits; here they are constants. */
 #define NARROW(resource, pages)                                                                    \
   do {                                                                                             \
@@ -113,10 +176,13 @@ static void test_own_limits(void **state)
   NARROW(RLIMIT_DATA, 300);
 }
 
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_root, remove_root)
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {
-      TEST(test_nothing_is_known), TEST(test_machine),   TEST(test_version_2), TEST(test_usage),
-      TEST(test_version_1),        TEST(test_container), TEST(test_own_limits)};
+  const struct CMUnitTest tests[] = {TEST(test_nothing_is_known), TEST(test_machine),
+                                     TEST(test_version_2),        TEST(test_usage),
+                                     TEST(test_version_1),        TEST(test_container),
+                                     TEST(test_quotas),           TEST(test_own_limits)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

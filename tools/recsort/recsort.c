@@ -129,6 +129,7 @@ int main(int argc, char **argv)
   tool_set_name("recsort");
   const bool parsed = options_parse(&options, argc, argv) && may_write(&options);
   tool_team_set(options.sorting.threads);
+  options.sorting.threads = tool_team_size();
   const int status = parsed && names_read(&options) ? run(&options) : TOOL_TROUBLE;
   options_free(&options);
   return status;

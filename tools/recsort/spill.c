@@ -24,19 +24,26 @@ enum {
   LARGE = 1 << 20        /* unless records are larger than this: then two of them, too */
 };
 
-static uint64_t held_size(size_t record_size)
+static size_t record_size(const spilled_sort *spill)
 {
-  return record_size > LARGE ? 2 * (uint64_t)record_size : 0;
+  return recsort_schema_describe(spill->own.schema)->size;
+}
+
+/* Bytes of an input that are held; of runs the library holds them. */
+static uint64_t held_size(const spilled_sort *spill)
+{
+  const bool merges = spill->own.options->command == COMMAND_MERGE;
+  return !merges && record_size(spill) > LARGE ? 2 * (uint64_t)record_size(spill) : 0;
 }
 
 /* What of the memory is not the library's. */
-static uint64_t own_size(uint64_t memory, size_t record_size)
+static uint64_t own_size(const spilled_sort *spill, uint64_t memory)
 {
-  return held_size(record_size) + (memory / 16 < OWN_SIZE ? memory / 16 : OWN_SIZE);
+  return held_size(spill) + (memory / 16 < OWN_SIZE ? memory / 16 : OWN_SIZE);
 }
 
 /* The library says what it needs; this adds what is not its own. */
-static void add_own_size(recsort_error *error)
+static void add_own_size(const spilled_sort *spill, recsort_error *error)
 {
   size_t size;
   uint64_t kib;
@@ -44,7 +51,7 @@ static void add_own_size(recsort_error *error)
              &kib) != 2) {
     return;
   }
-  kib += (held_size(size) + 1023) >> 10;
+  kib += (held_size(spill) + 1023) >> 10;
   kib += kib / 15 < OWN_SIZE >> 10 ? kib / 15 + 1 : OWN_SIZE >> 10;
   snprintf(error->text, sizeof error->text,
            "not enough memory: records of %zu bytes need at least %" PRIu64 " KiB", size, kib);
@@ -81,11 +88,6 @@ void spill_report_record(const cli_job *job, const tool_records *input, const re
 static bool is_numbered(const spilled_sort *spill)
 {
   return spill->own.options->index_bits != 0;
-}
-
-static size_t record_size(const spilled_sort *spill)
-{
-  return recsort_schema_describe(spill->own.schema)->size;
 }
 
 /* The schema of a record with its number behind it. */
@@ -160,7 +162,7 @@ bool spill_open(spilled_sort *spill, const cli_job *job, const tool_output *outp
   }
   wanted.folders = usual != NULL ? &folder : options->folders;
   wanted.folder_count = usual != NULL ? 1 : options->folder_count;
-  const uint64_t own = own_size(memory, record_size(spill));
+  const uint64_t own = own_size(spill, memory);
   wanted.memory = memory > own + 1 ? memory - own : 1;
   wanted.head = options->unique || !options->has_head ? 0 : options->head;
   wanted.most_runs = most_runs;
@@ -171,7 +173,7 @@ bool spill_open(spilled_sort *spill, const cli_job *job, const tool_output *outp
   const uint64_t size = known ? count * record_size(spill) : 0;
   bool opened = !known || folders_have_space(wanted.folders, wanted.folder_count, size, memory);
   if (opened && recsort_file_open(spill->own.sorter, &wanted, &spill->file, &error) != RECSORT_OK) {
-    add_own_size(&error);
+    add_own_size(spill, &error);
     opened = fail(&error);
   }
   free(usual);
@@ -195,7 +197,7 @@ static bool append(spilled_sort *spill, const void *records, size_t count)
 {
   recsort_error error;
   if (recsort_file_append(spill->file, records, count, &error) == RECSORT_OK) return true;
-  add_own_size(&error);
+  add_own_size(spill, &error);
   spill->report(spill, &error);
   return false;
 }

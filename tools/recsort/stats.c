@@ -88,8 +88,7 @@ static void print_json(const recsort_stats *stats, uint64_t records, const stage
   cJSON_Delete(object);
 }
 
-void print_stats(const cli_job *job, uint64_t records, const run_times *times,
-                 recsort_file *file)
+void print_stats(const cli_job *job, uint64_t records, const run_times *times, recsort_file *file)
 {
   recsort_stats stats;
   recsort_file_stats spilled;

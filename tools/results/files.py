@@ -262,4 +262,5 @@ def main():
               + ''.join(f'{cell(seconds)} | ' for seconds in peers.values()) + (f'{min(times) / ours:.1f} |' if times else '- |'))
 
 
-main()
+if __name__ == '__main__':
+    main()

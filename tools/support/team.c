@@ -1,6 +1,6 @@
 #include "support/team.h"
 
-#include "base/platform/cgroups.h"
+#include "files/cgroups.h"
 
 #include <recsort/recsort.h>
 #include <sched.h>
@@ -21,7 +21,8 @@ static unsigned processors(void)
   if (found != 0) return found;
   const unsigned own = sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
   const unsigned quota = cgroups_quota("");
-  return found = own < quota ? own : quota;
+  found = own < quota ? own : quota;
+  return found;
 }
 
 unsigned tool_team_size(void)

@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-/* Sets how many threads the tool uses from now on; 0: one for each processor, the default. */
+/* Sets how many threads the tool uses from now on; 0: one for each processor that the process may
+ * run on, as far as the CPU quotas of its control groups allow. That is the default. */
 void tool_team_set(unsigned threads);
 unsigned tool_team_size(void);
 

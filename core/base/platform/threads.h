@@ -55,9 +55,6 @@ void rs_thread_let_go(int held);
 
 /* The processors that the calling thread may run on, at least 1. */
 unsigned rs_processors(void);
-/* How many of them the quotas of the process's control groups leave, rounded up; UINT_MAX: all.
- * `root`: "", or a folder with the files of another machine. */
-unsigned rs_quota_in(const char *root);
 
 void rs_mutex_init(rs_mutex *mutex);
 void rs_mutex_lock(rs_mutex *mutex);

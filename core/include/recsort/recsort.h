@@ -205,7 +205,7 @@ RECSORT_API void recsort_gather(const recsort_sorter *sorter, const void *index,
  * than 64 bits 14 MiB). recsort_check takes at most about 1 MiB (more with keys of more than
  * 1 MiB). Of up to 512 runs, a merge takes at most 1.25 MiB for each thread, and in place a copy of
  * the records; of more runs, a copy or two of the records or of their keys. With keys of more than
- * 1 KiB a thread takes more, and with those of more than 16 KiB fewer runs than 512 are many. Not
+ * 1 KiB a thread takes more, and with those of more than 8 KiB fewer runs than 512 are many. Not
  * counted: 16 bytes for each run, during the call. */
 
 /* ---- Errors ------------------------------------------------------------------------------- */
@@ -571,10 +571,9 @@ typedef struct recsort_options {
   const char *plugin;    /* a plugin's name; NULL or "auto": the best one here, or "cpu" for few
                           * records */
   const char *algorithm; /* one of the plugin's; NULL: its default */
-  unsigned threads;      /* CPU threads; 0: one for each processor that the process may run on, as
-                          * far as the CPU quotas of its control groups allow, or as many as the
-                          * executor has. At most 1024 are used, and at most as many as the executor
-                          * has */
+  unsigned threads;      /* CPU threads; 0: one for each processor that the process may run on, or
+                          * as many as the executor has. At most 1024 are used, and at most as many
+                          * as the executor has */
   const recsort_allocator *allocator; /* copied; NULL: the C library's */
   const recsort_executor *executor;   /* copied; NULL: the library's own pool of threads */
   const char *const *plugin_options;  /* for the plugin, each "key=value", such as "memory=8G";

@@ -1,9 +1,6 @@
 #define _GNU_SOURCE
 #include "base/platform/threads.h"
 
-#include "base/platform/cgroups.h"
-
-#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
@@ -73,16 +70,6 @@ unsigned rs_processors(void)
 #endif
   const long online = sysconf(_SC_NPROCESSORS_ONLN);
   return online > 0 ? (unsigned)online : 1;
-}
-
-unsigned rs_quota_in(const char *root)
-{
-#ifdef __linux__
-  return cgroups_quota(root);
-#else
-  (void)root;
-  return UINT_MAX;
-#endif
 }
 
 void rs_mutex_init(rs_mutex *mutex)

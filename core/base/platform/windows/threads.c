@@ -1,6 +1,5 @@
 #include "base/platform/threads.h"
 
-#include <limits.h>
 #include <process.h>
 #include <windows.h>
 
@@ -75,12 +74,6 @@ unsigned rs_processors(void)
   (void)GetProcessAffinityMask(GetCurrentProcess(), &own, &all);
   const int found = __builtin_popcountll(own);
   return found > 0 ? (unsigned)found : 1; /* 0: the process has threads in several groups */
-}
-
-unsigned rs_quota_in(const char *root)
-{
-  (void)root;
-  return UINT_MAX;
 }
 
 void rs_mutex_init(rs_mutex *mutex)

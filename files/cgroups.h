@@ -1,6 +1,6 @@
 /* cgroups.h - the control groups of this process (Linux, versions 1 and 2). */
-#ifndef RS_PLATFORM_CGROUPS_H
-#define RS_PLATFORM_CGROUPS_H
+#ifndef FILES_CGROUPS_H
+#define FILES_CGROUPS_H
 
 #include <inttypes.h>
 #include <limits.h>
