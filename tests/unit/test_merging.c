@@ -264,7 +264,7 @@ static void expect_as_said(size_t count, size_t run_count, bool in_place)
   assert_true(memory.most_bytes <= before + bytes + 16 * run_count);
   if (in_place) assert_true(bytes >= count * sizeof *entries);
   if (in_place) assert_true(bytes < count * sizeof *entries + (4 << 20));
-  if (!in_place && run_count <= 256) assert_true(bytes < 4 << 20);
+  if (!in_place && run_count <= 512) assert_true(bytes <= 3 * (3 << 19));
   recsort_sorter_destroy(sorter);
   assert_int_equal(memory.blocks, 0);
   free(entries);
@@ -278,10 +278,57 @@ static void test_memory_is_as_said(void **state)
   (void)state;
   expect_as_said(1 << 20, 16, false);
   expect_as_said(1 << 20, 16, true);
-  expect_as_said(1 << 18, 256, false);
-  expect_as_said(1 << 18, 256, true);
+  expect_as_said(1 << 18, 512, false);
+  expect_as_said(1 << 18, 512, true);
   expect_as_said(1 << 18, 1000, false);
   expect_as_said(1 << 18, 1000, true);
+}
+
+/* 1.5 MiB a thread, whatever the key is, up to 512 runs. */
+static void test_memory_of_threads(void **state)
+{
+  static const uint64_t ends[513];
+  static char records, merged;
+  static const recsort_field_desc fields[] = {{.name = "a", .type = RECSORT_UINT64},
+                                              {.name = "b", .type = RECSORT_UINT64, .offset = 8},
+                                              {.name = "c", .type = RECSORT_UINT64, .offset = 16},
+                                              {.name = "d", .type = RECSORT_UINT64, .offset = 24}};
+  static const recsort_key_desc keys[] = {
+      {.path = "a"}, {.path = "b"}, {.path = "c"}, {.path = "d"}};
+  (void)state;
+  for (size_t key_count = 1; key_count <= 4; key_count++) {
+    recsort_schema *schema;
+    recsort_schema_desc desc = RECSORT_SCHEMA_DESC_INIT;
+    desc.record = "Wide";
+    desc.layout = RECSORT_LAYOUT_EXPLICIT;
+    desc.endian = RECSORT_NATIVE_ENDIAN;
+    desc.size = 32;
+    desc.fields = fields;
+    desc.field_count = 4;
+    desc.keys = keys;
+    desc.key_count = key_count;
+    assert_int_equal(recsort_schema_create(&desc, NULL, &schema, NULL), RECSORT_OK);
+    for (unsigned threads = 1; threads <= 16; threads *= 2) {
+      const recsort_options options = {
+          .struct_size = sizeof options, .plugin = "cpu", .threads = threads};
+      recsort_sorter *sorter;
+      assert_int_equal(recsort_sorter_create(schema, &options, &sorter, NULL), RECSORT_OK);
+      for (size_t runs = 2; runs <= 512; runs *= 2) {
+        size_t bytes = 0;
+        recsort_job job = RECSORT_JOB_INIT;
+        job.count = 50000000;
+        job.records = &records;
+        job.sorted = &merged;
+        job.parts = RECSORT_RUNS;
+        job.offsets = ends;
+        job.part_count = runs;
+        assert_int_equal(plan_bytes(sorter, job, &bytes, NULL), RECSORT_OK);
+        assert_true(bytes <= threads * (size_t)(3 << 19));
+      }
+      recsort_sorter_destroy(sorter);
+    }
+    recsort_schema_destroy(schema);
+  }
 }
 
 /* A merge works where a permutation was. */
@@ -635,6 +682,7 @@ int main(void)
       cmocka_unit_test(test_no_memory_to_name_it),
       cmocka_unit_test(test_runs_that_are_one_already),
       cmocka_unit_test(test_memory_is_as_said),
+      cmocka_unit_test(test_memory_of_threads),
       cmocka_unit_test(test_a_merge_ends_a_permutation),
       cmocka_unit_test(test_many_records),
       cmocka_unit_test(test_disorder_among_many),

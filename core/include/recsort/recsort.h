@@ -203,7 +203,7 @@ RECSORT_API void recsort_gather(const recsort_sorter *sorter, const void *index,
  * 16 bytes a record, and with long keys the key and 4 bytes as well; or a copy of the records,
  * about 3 bytes a record and, for up to 2^27 records, at most 6 MiB a thread, with keys of more
  * than 64 bits 14 MiB). recsort_check takes at most about 1 MiB (more with keys of more than
- * 1 MiB). Of up to 512 runs, a merge takes at most 1.25 MiB for each thread, and in place a copy of
+ * 1 MiB). Of up to 512 runs, a merge takes at most 1.5 MiB for each thread, and in place a copy of
  * the records; of more runs, a copy or two of the records or of their keys. With keys of more than
  * 1 KiB a thread takes more, and with those of more than 8 KiB fewer runs than 512 are many. Not
  * counted: 16 bytes for each run, during the call. */
