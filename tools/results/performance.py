@@ -284,10 +284,11 @@ def spilled(path):
     size, memory, processors = re.match(r'(\d+) MiB sorted in (\d+) MiB: .* (\d+) processors', lines[0]).groups()
     head, _, *rows = [[cell.strip() for cell in line.strip('|').split('|')] for line in lines if line.startswith('|')]
     found = [dict(zip(head, row)) for row in rows]
-    peers = {'disk': 'the disk: two copies', 'recsort': 'recsort', 'sortbin': 'sortbin', 'GNU sort, text': 'GNU sort, lines of text'}
+    texts = {'disk': 'the disk: two copies', 'recsort': 'recsort', 'sortbin': 'sortbin', 'GNU sort, text': 'GNU sort, lines of text'}
+    peers = {name: text for name, text in texts.items() if name in head}
     speed = lambda seconds: int(size) * 1.048576 / float(seconds)
     bars = lambda row: [(series, speed(row[name]), f'{speed(row[name]):.0f}') for series, name in enumerate(peers)
-                        if row.get(name, 'failed') != 'failed']
+                        if row[name] != 'failed']
     shown = [name for name in head[2:-1] if name not in ('disk / recsort', 'recsort, MiB')]
     return ({'disk': table([head[0], *(f'{name}, s' for name in shown), 'disk / recsort', 'peak of recsort, MiB'],
                            [[row[head[0]], *(row[name] for name in shown), row['disk / recsort'], row['recsort, MiB']] for row in found])},
