@@ -13,7 +13,7 @@ typedef struct rf_input {
   uint64_t end;
   size_t piece;              /* bytes */
   unsigned char *memory;     /* of the buffers */
-  unsigned char *buffers[2]; /* each has room for a piece and two sectors; the first one is read */
+  unsigned char *buffers[2]; /* the caller has the first one; the other one is filled */
   rf_file direct;            /* the file, opened once more */
   bool tells_pages;          /* the kernel says which pages are in the cache */
   rf_task task;

@@ -863,8 +863,7 @@ static recsort_status append_byte(void *context, recsort_file_phase phase, uint6
   return RECSORT_OK;
 }
 
-/* A file that grows, one that the kernel makes, and a pipe that nobody closes while a sort fails.
- */
+/* An input may grow, the kernel may make it, and a pipe may stay open after the sort has failed. */
 static void reads_unusual_files(void **unused)
 {
   const example *const e = &examples[1];

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "files/available.h"
-#include "files/cgroups.h"
 
 #define MACHINE (UINT64_C(5000) * 1024)
 #define MEMINFO "MemTotal: 9000 kB\nMemFree: 1 kB\nMemAvailable:    4000 kB\nSwapFree: 1000 kB\n"
@@ -139,22 +138,22 @@ static void test_container(void **state)
 static void test_quotas(void **state)
 {
   (void)state;
-  assert_true(cgroups_quota(root) == UINT_MAX);
+  assert_true(rf_quota_in(root) == UINT_MAX);
   write_file("/proc/self/cgroup", "9:memory:/m\n4:cpu,cpuacct:/a/b\n0::/c/d\n");
   write_file(V2 "/c/d/cpu.max", "max 100000\n");
   write_file("/sys/fs/cgroup/cpu/a/b/cpu.cfs_quota_us", "-1\n");
   write_file("/sys/fs/cgroup/cpu/a/b/cpu.cfs_period_us", "100000\n");
-  assert_true(cgroups_quota(root) == UINT_MAX);
+  assert_true(rf_quota_in(root) == UINT_MAX);
   write_file("/sys/fs/cgroup/cpu/a/b/cpu.cfs_quota_us", "700000\n");
-  assert_int_equal(cgroups_quota(root), 7);
+  assert_int_equal(rf_quota_in(root), 7);
   write_file(V2 "/c/d/cpu.max", "250001 50000\n");
-  assert_int_equal(cgroups_quota(root), 6);
+  assert_int_equal(rf_quota_in(root), 6);
   write_file(V2 "/c/cpu.max", "150000 50000\n");
-  assert_int_equal(cgroups_quota(root), 3);
+  assert_int_equal(rf_quota_in(root), 3);
   write_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "1000\n");
-  assert_int_equal(cgroups_quota(root), 3); /* the period is unknown */
+  assert_int_equal(rf_quota_in(root), 3); /* the period is unknown */
   write_file("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
-  assert_int_equal(cgroups_quota(root), 1);
+  assert_int_equal(rf_quota_in(root), 1);
 }
 
 /* The C library has a type for kinds of limits; here they are constants. */

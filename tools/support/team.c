@@ -1,6 +1,6 @@
 #include "support/team.h"
 
-#include "files/cgroups.h"
+#include "files/available.h"
 
 #include <recsort/recsort.h>
 #include <sched.h>
@@ -13,14 +13,14 @@ void tool_team_set(unsigned threads)
   wanted = threads;
 }
 
-/* The same one while the tool runs. */
+/* Asked once, so that its result does not change while the tool runs. */
 static unsigned processors(void)
 {
   static atomic_uint found;
   cpu_set_t set;
   if (found != 0) return found;
   const unsigned own = sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
-  const unsigned quota = cgroups_quota("");
+  const unsigned quota = rf_quota_in("");
   found = own < quota ? own : quota;
   return found;
 }
