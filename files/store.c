@@ -239,12 +239,13 @@ bool rf_writer_put(rf_writer *writer, size_t size)
 bool rf_writer_add(rf_writer *writer, const void *data, size_t size)
 {
   const unsigned char *from = data;
+  const size_t full = (size_t)up(writer->piece); /* a piece may have less than a sector */
   for (size_t part; size > 0; size -= part, from += part) {
-    part = size < writer->piece - writer->held ? size : writer->piece - writer->held;
+    part = size < full - writer->held ? size : full - writer->held;
     memcpy(rf_writer_room(writer), from, part);
     writer->held += part;
     writer->size += part;
-    if (writer->held == writer->piece && !rf_writer_put(writer, 0)) return false;
+    if (writer->held == full && !rf_writer_put(writer, 0)) return false;
   }
   return true;
 }

@@ -49,12 +49,14 @@ for package in "$@"; do
 
   : > debian/substvars
   case $package in
-    librecsort1) library=librecsort ;;
-    recsort-mpi) library=librecsort_mpi ;;
-    *) library= ;;
+    librecsort1) libraries='librecsort librecsort_file' ;;
+    recsort-mpi) libraries=librecsort_mpi ;;
+    *) libraries= ;;
   esac
-  if [ "$library" ]; then
-    echo "$library 1 $package (>= $upstream)" > "$package/DEBIAN/shlibs"
+  if [ "$libraries" ]; then
+    for library in $libraries; do
+      echo "$library 1 $package (>= $upstream)"
+    done > "$package/DEBIAN/shlibs"
     echo 'activate-noawait ldconfig' > "$package/DEBIAN/triggers"
   fi
   [ -z "$programs" ] || dpkg-shlibdeps -Slibrecsort1 -S"$package" -x"$package" -Tdebian/substvars $programs
