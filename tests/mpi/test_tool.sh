@@ -178,7 +178,7 @@ fails "$(sed 's/^recsort: //' serial)" 3 -s kinds.yaml kinds.bin bad.bin
 fails "$(sed 's/^recsort: //' serial)" 3 $small -s kinds.yaml kinds.large bad.large
 fails 'missing: a temporary file could not be made: No such file or directory' \
   3 $small -T missing -s "$entity" large.bin
-run 3 --threads 1 -S 200K -s "$entity" large.bin -o folder/old.bin && complain 'little memory is no error'
+run 3 --threads 1 -S 20K -s "$entity" large.bin -o folder/old.bin && complain 'little memory is no error'
 least=$(ours | sed 's/.*needs at least \([0-9]*\) KiB .*/\1/')
 fails "not enough memory: each process needs at least $least KiB for records of 20 bytes" \
   3 --threads 1 -S $((least * 3 / 4))K -s "$entity" large.bin
@@ -207,7 +207,7 @@ here=$(pwd -P)
 SHIM_AFTER=0
 fails "$here/folder: no room for a temporary file beyond 0 MiB: No space left on device; name another folder" \
   3 $small -s "$entity" large.bin
-afters='20 120 200 300'
+afters='20 80 140 200'
 for SHIM_DO in full kill; do
   for SHIM_AFTER in $afters; do
     cp wanted.few folder/old.bin
@@ -215,7 +215,7 @@ for SHIM_DO in full kill; do
     [ $SHIM_DO = kill ] || [ "$(ours | grep -c 'No space left')" = 1 ] || complain "$SHIM_AFTER writes: $(cat stderr)"
     same wanted.few folder/old.bin "the old output, $SHIM_DO after $SHIM_AFTER writes"
   done
-  afters='200 300'
+  afters='140 200'
 done
 unset SHIM_AFTER
 unset LD_PRELOAD SHIM_DO SHIM_RANK
