@@ -470,7 +470,7 @@ INLINED keys_found order_unordered(const void *keys, unsigned width, size_t coun
     const bool proven = order[count - 1] < UINT32_MAX && words_ascend(order, count);
     keep_indices(order, count, index_bits);
     if (low > bottom || !proven) result = settle(keys, width, count, proven, order);
-  } else if (fits + 1 >= enough || high - bottom <= fits) {
+  } else if (fits + 2 >= enough || high - bottom <= fits) {
     const unsigned bits = least_of(least_of(fits, enough), high - bottom), low = high - bits;
     if (!order_by_words(keys, width, count, s.least, low, bits, order, other)) return KEYS_WRONG;
     if (low > bottom) result = settle(keys, width, count, true, order);

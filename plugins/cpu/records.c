@@ -33,7 +33,8 @@ enum {
   FEWEST_RECORDS = 1 << 9, /* in a bucket, about */
   MOST_RECORDS = 1 << 14,
   WORTH_BUCKETS = 32, /* fewer are one bucket of one thread, while all fit a third-level cache */
-  LARGEST_BUCKET = 4, /* times the mean; a sample of 16 a bucket is hardly ever so wrong */
+  MANY_BUCKETS = 1 << 10, /* as their streams fill the caches, more of them are twice as large */
+  LARGEST_BUCKET = 4,     /* times the mean; a sample of 16 a bucket is hardly ever so wrong */
   STAGE_BYTES = 1 << 12,
   MOST_KEY_WORDS = 4 /* of 64 bits */
 };
@@ -84,7 +85,7 @@ static size_t buckets_for(const record_sort *s)
   const size_t wanted = s->count / fitting(s->size);
   size_t buckets = 2;
   if (s->team.threads == 1 && wanted < WORTH_BUCKETS) return 1;
-  while (buckets <= wanted && buckets < MOST_BUCKETS)
+  while (buckets <= (buckets < MANY_BUCKETS ? wanted : wanted / 2) && buckets < MOST_BUCKETS)
     buckets *= 2;
   return buckets;
 }
@@ -322,44 +323,68 @@ static size_t sampled(const record_sort *s, size_t number, size_t samples)
 }
 
 /* The sample and its order are where the numbers of buckets will be. */
-static bool make_splitters(const record_sort *s)
+static void sample_piece(void *argument, size_t piece, unsigned slot)
 {
   enum { AHEAD = 16 };
+  record_sort *const s = argument;
+  const size_t samples = s->buckets * SAMPLES_A_BUCKET;
+  const team_range range = team_cut(samples, piece, s->pieces);
+  uint64_t *const words = words_at(s, s->at.buckets);
+  (void)slot;
+  for (size_t n = range.begin; n < range.end; n++) {
+    uint64_t key[MOST_KEY_WORDS] = {0};
+    const size_t i = sampled(s, n, samples);
+    if (n + AHEAD < range.end)
+      __builtin_prefetch(s->records + sampled(s, n + AHEAD, samples) * s->size);
+    if (!s->job->encode(s->program, s->records + i * s->size, 1, key)) s->good = false;
+    words[n] = word_of(s, key, 0, i);
+  }
+}
+
+static bool make_splitters(record_sort *s)
+{
   const size_t samples = s->buckets * SAMPLES_A_BUCKET;
   uint64_t *const words = words_at(s, s->at.buckets), *const sorted = words + samples;
   uint32_t *const order = (uint32_t *)(void *)(sorted + samples);
-  for (size_t n = 0; n < samples; n++) {
-    uint64_t key[MOST_KEY_WORDS] = {0};
-    const size_t i = sampled(s, n, samples);
-    if (n + AHEAD < samples)
-      __builtin_prefetch(s->records + sampled(s, n + AHEAD, samples) * s->size);
-    if (!s->job->encode(s->program, s->records + i * s->size, 1, key)) return false;
-    words[n] = word_of(s, key, 0, i);
-  }
-  if (rs_keys_order(words, 64, samples, order, order + samples) == KEYS_WRONG) return false;
+  team_each(s->team, s->pieces, sample_piece, s);
+  if (!s->good || rs_keys_order(words, 64, samples, order, order + samples) == KEYS_WRONG)
+    return false;
   for (size_t n = 0; n < samples; n++)
     sorted[n] = words[order[n]];
-  rs_splitters_make(splitters_of(s), sorted, s->buckets);
+  rs_splitters_make(splitters_of(s), sorted, s->buckets, s->index_bits);
   return true;
+}
+
+/* Writes the buckets of records [first, first + count), of which these are the keys. */
+static void find_buckets(const record_sort *s, const uint64_t *keys, size_t first, size_t count)
+{
+  uint64_t words[CLASSIFY_AT_ONCE];
+  uint16_t *const buckets = buckets_of(s) + first;
+  if (s->key_size == sizeof(uint32_t) && splitters_need_keys_only(splitters_of(s))) {
+    rs_splitters_classify_keys(splitters_of(s), (const uint32_t *)(const void *)keys, count,
+                               buckets);
+  } else if (s->key_size == sizeof *keys && s->index_bits == 0) {
+    rs_splitters_classify(splitters_of(s), keys, count, buckets);
+  } else {
+    for (size_t n = 0; n < count; n++)
+      words[n] = word_of(s, keys, n, first + n);
+    rs_splitters_classify(splitters_of(s), words, count, buckets);
+  }
 }
 
 static void classify_piece(void *argument, size_t piece, unsigned slot)
 {
   record_sort *const s = argument;
   const team_range range = team_cut(s->count, piece, s->pieces);
-  uint64_t counts[MOST_BUCKETS] = {0};
-  uint64_t keys[CLASSIFY_AT_ONCE * MOST_KEY_WORDS], words[CLASSIFY_AT_ONCE];
-  uint16_t *const buckets = buckets_of(s);
+  uint64_t counts[MOST_BUCKETS] = {0}, keys[CLASSIFY_AT_ONCE * MOST_KEY_WORDS];
   bool valid = true;
   (void)slot;
   for (size_t i = range.begin; i < range.end; i += CLASSIFY_AT_ONCE) {
     const size_t left = range.end - i, count = left < CLASSIFY_AT_ONCE ? left : CLASSIFY_AT_ONCE;
     valid &= s->job->encode(s->program, s->records + i * s->size, count, keys) != 0;
-    for (size_t n = 0; n < count; n++)
-      words[n] = word_of(s, keys, n, i + n);
-    rs_splitters_classify(splitters_of(s), words, count, buckets + i);
-    for (size_t n = 0; n < count; n++)
-      counts[buckets[i + n]]++;
+    find_buckets(s, keys, i, count);
+    for (size_t n = i; n < i + count; n++)
+      counts[buckets_of(s)[n]]++;
   }
   for (size_t b = 0; b < s->buckets; b++)
     words_at(s, s->at.begin)[b * s->pieces + piece] = counts[b];

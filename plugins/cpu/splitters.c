@@ -1,13 +1,13 @@
 #include "cpu/splitters.h"
 
-#include <stdbool.h>
-
+#include "base/avx.h"
 #include "base/bits.h"
 
-/* The number of a cell between the first and the last splitter. */
+/* The number of a word's cell. */
 static size_t cell_of(const splitters *s, uint64_t word)
 {
-  return (size_t)((word - s->low) >> s->shift);
+  const uint64_t cell = (word > s->low ? word - s->low : 0) >> s->shift;
+  return cell < CELLS ? (size_t)cell : CELLS;
 }
 
 /* The last word of a cell. */
@@ -17,46 +17,49 @@ static uint64_t cell_end(const splitters *s, size_t cell)
   return last > UINT64_MAX - s->low ? UINT64_MAX : s->low + last;
 }
 
-/* Moves splitter `i` to the end of its cell if that is less than a bucket away. So a bucket may
- * have what is due to two, and words of most cells need no comparison. */
-static void round_up(splitters *s, const uint64_t *sample, size_t i)
+/* Moves the splitters of a cell to its end if it has less than two buckets' words. So a bucket may
+ * have what is due to three, and words of most cells need no comparison. */
+static void round_up(splitters *s, const uint64_t *sample, size_t count)
 {
-  const uint64_t *const at = sample + (i + 1) * SAMPLES_A_BUCKET;
-  const size_t cell = cell_of(s, *at);
-  const uint64_t before = at[1 - SAMPLES_A_BUCKET], after = at[SAMPLES_A_BUCKET - 1];
-  const bool begins = before < s->low || cell_of(s, before) < cell;
-  if (begins && after > cell_end(s, cell)) s->splitter[i] = cell_end(s, cell);
+  const size_t samples = (count + 1) * SAMPLES_A_BUCKET;
+  for (size_t i = 0, begin = 0, end; begin < samples; begin = end) {
+    const size_t cell = cell_of(s, sample[begin]);
+    for (end = begin + 1; end < samples && cell_of(s, sample[end]) == cell;)
+      end++;
+    const bool few = end - begin < 2 * SAMPLES_A_BUCKET;
+    for (; i < count && (i + 1) * SAMPLES_A_BUCKET < end; i++)
+      if (few) s->splitter[i] = cell_end(s, cell);
+  }
 }
 
 /* Fills in the table, and finds how many splitters a word must be compared with at most. */
 static void fill_cells(splitters *s, size_t count)
 {
   size_t i = 0, most = 0;
-  s->below[0] = 0;
   for (size_t cell = 0; cell < CELLS; cell++) {
     const size_t first = i;
-    s->below[cell + 1] = (uint16_t)i;
+    s->below[cell] = (uint16_t)i;
     while (i < count && s->splitter[i] < cell_end(s, cell))
       i++;
     if (i - first > most) most = i - first;
     while (i < count && s->splitter[i] == cell_end(s, cell))
       i++;
   }
-  s->below[CELLS + 1] = (uint16_t)count;
+  s->below[CELLS] = (uint16_t)count;
   s->steps = bits_of(most);
 }
 
-void rs_splitters_make(splitters *made, const uint64_t *sample, size_t buckets)
+void rs_splitters_make(splitters *made, const uint64_t *sample, size_t buckets, unsigned index_bits)
 {
   const size_t count = buckets - 1;
   for (size_t i = 0; i < 2 * MOST_BUCKETS; i++)
     made->splitter[i] = i < count ? sample[(i + 1) * SAMPLES_A_BUCKET] : UINT64_MAX;
-  const unsigned bits = bits_of(made->splitter[count - 1] - made->splitter[0]);
+  made->low = made->splitter[0] >> index_bits << index_bits;
+  made->index_bits = index_bits;
+  const unsigned bits = bits_of(made->splitter[count - 1] - made->low);
   const unsigned cell_bits = bits_of(CELLS - 1);
-  made->low = made->splitter[0];
   made->shift = bits > cell_bits ? bits - cell_bits : 0;
-  for (size_t i = 0; i < count; i++)
-    round_up(made, sample, i);
+  round_up(made, sample, count);
   fill_cells(made, count);
 }
 
@@ -65,14 +68,46 @@ void rs_splitters_make(splitters *made, const uint64_t *sample, size_t buckets)
 void rs_splitters_classify(const splitters *s, const uint64_t *words, size_t count,
                            uint16_t *buckets)
 {
-  for (size_t i = 0; i < count; i++) {
-    const uint64_t inside = (words[i] - s->low) >> s->shift;
-    const size_t cell = words[i] < s->low ? 0 : inside < CELLS ? inside + 1 : CELLS + 1;
-    buckets[i] = s->below[cell];
-  }
+  for (size_t i = 0; i < count; i++)
+    buckets[i] = s->below[cell_of(s, words[i])];
   for (unsigned step = s->steps; step-- > 0;)
     for (size_t i = 0; i < count; i++) {
       const size_t next = buckets[i] + ((size_t)1 << step);
       buckets[i] = (uint16_t)(buckets[i] + ((s->splitter[next - 1] < words[i]) << step));
     }
+}
+
+__attribute__((always_inline)) static inline void
+classify_keys(const splitters *s, const uint32_t *keys, size_t count, uint16_t *buckets)
+{
+  const uint32_t low = (uint32_t)(s->low >> s->index_bits);
+  const unsigned shift = s->shift - s->index_bits;
+  uint32_t cells[CLASSIFY_AT_ONCE];
+  for (size_t i = 0; i < count; i++) {
+    const uint32_t cell = ((keys[i] > low ? keys[i] : low) - low) >> shift;
+    cells[i] = cell < CELLS ? cell : CELLS;
+  }
+  for (size_t i = 0; i < count; i++)
+    buckets[i] = s->below[cells[i]];
+}
+
+#ifdef RS_HAS_AVX
+/* Comparisons of unsigned numbers and wider vectors. */
+__attribute__((target("avx2"))) static void
+classify_keys_avx2(const splitters *s, const uint32_t *keys, size_t count, uint16_t *buckets)
+{
+  classify_keys(s, keys, count, buckets);
+}
+#endif
+
+void rs_splitters_classify_keys(const splitters *s, const uint32_t *keys, size_t count,
+                                uint16_t *buckets)
+{
+#ifdef RS_HAS_AVX
+  if (__builtin_cpu_supports("avx2")) {
+    classify_keys_avx2(s, keys, count, buckets);
+    return;
+  }
+#endif
+  classify_keys(s, keys, count, buckets);
 }

@@ -9,7 +9,7 @@
 #include "base/stream_copy.h"
 
 enum {
-  STREAM_PART = 512,
+  STREAM_PART = 256,
   STREAM_RECORD = 64, /* the largest record */
   STREAM_BYTES = STREAM_PART + STREAM_RECORD
 };

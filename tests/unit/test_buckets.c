@@ -283,11 +283,16 @@ static int compare_words(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
+enum { INDEX_BITS = 20 };
+
 /* Words in ascending order have buckets in ascending order, none of which is crowded if the words
- * differ. */
-static void check_splitters(unsigned pattern, size_t buckets, bool differ)
+ * differ, as they do where `key_bits` bits of a key are above an index. Keys of 32 bits tell the
+ * same buckets where they need no index. Returns whether they did. */
+static bool check_splitters(unsigned pattern, size_t buckets, unsigned key_bits)
 {
   enum { EACH = 200, MOST_TIMES = 4 };
+  const bool differ = key_bits < 64;
+  const unsigned index_bits = differ ? INDEX_BITS : 0;
   const size_t count = buckets * EACH;
   uint64_t seed = pattern;
   splitters *const made = malloc(sizeof *made);
@@ -296,18 +301,27 @@ static void check_splitters(unsigned pattern, size_t buckets, bool differ)
   size_t *const sizes = calloc(buckets, sizeof *sizes);
   for (size_t i = 0; i < count; i++) {
     const uint64_t key = key_of(pattern, i, next_random(&seed));
-    words[i] = differ ? key >> 20 << 20 | i : key;
+    words[i] = differ ? key >> (64 - key_bits) << INDEX_BITS | i : key;
   }
   for (size_t i = 0; i < buckets * SAMPLES_A_BUCKET; i++)
     sample[i] = words[i * EACH / SAMPLES_A_BUCKET];
   qsort(words, count, sizeof *words, compare_words);
   qsort(sample, buckets * SAMPLES_A_BUCKET, sizeof *sample, compare_words);
-  rs_splitters_make(made, sample, buckets);
+  rs_splitters_make(made, sample, buckets, index_bits);
+  const bool keys_tell = key_bits == 32 && splitters_need_keys_only(made);
   uint16_t last = 0;
   for (size_t i = 0; i < count; i += CLASSIFY_AT_ONCE) {
     uint16_t found[CLASSIFY_AT_ONCE];
     const size_t some = count - i < CLASSIFY_AT_ONCE ? count - i : CLASSIFY_AT_ONCE;
     rs_splitters_classify(made, words + i, some, found);
+    if (keys_tell) {
+      uint32_t keys[CLASSIFY_AT_ONCE];
+      uint16_t by_key[CLASSIFY_AT_ONCE];
+      for (size_t n = 0; n < some; n++)
+        keys[n] = (uint32_t)(words[i + n] >> INDEX_BITS);
+      rs_splitters_classify_keys(made, keys, some, by_key);
+      assert_memory_equal(by_key, found, some * sizeof *found);
+    }
     for (size_t n = 0; n < some; n++) {
       assert_true(found[n] >= last && found[n] < buckets);
       if (i + n > 0 && words[i + n] == words[i + n - 1]) assert_int_equal(found[n], last);
@@ -322,16 +336,21 @@ static void check_splitters(unsigned pattern, size_t buckets, bool differ)
   free(words);
   free(sample);
   free(sizes);
+  return keys_tell;
 }
 
 static void test_splitters(void **state)
 {
+  size_t by_keys = 0, all = 0;
   (void)state;
   for (unsigned pattern = 0; pattern < PATTERNS; pattern++)
     for (size_t buckets = 2; buckets <= MOST_BUCKETS; buckets *= 4) {
-      check_splitters(pattern, buckets, true);
-      check_splitters(pattern, buckets, false);
+      check_splitters(pattern, buckets, 64);
+      check_splitters(pattern, buckets, 64 - INDEX_BITS);
+      by_keys += check_splitters(pattern, buckets, 32);
+      all++;
     }
+  assert_in_range(by_keys, 1, all - 1); /* both ways were taken */
 }
 
 /* ---- Copies of records ---- */
