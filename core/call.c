@@ -30,6 +30,7 @@ recsort_status rs_call_read(const recsort_sorter *sorter, const recsort_job *job
   call->index_bits = rs_job_index_bits(job);
   call->in_place = job->sorted && job->sorted == job->records;
   read_scope(sorter, job, &call->scope);
+  call->began = 0;
   call->moved = NULL;
   call->order = (rs_order){.index_bits = 32};
   call->merges = job->parts == RECSORT_RUNS && !job->columns && !call->scope.bits;

@@ -17,6 +17,7 @@ typedef struct rs_call {
   bool merges;       /* runs of records, which are merged; other runs are sorted */
   rs_scope scope;
 
+  double began;      /* seconds of the clock: the sort is timed for "auto"; 0: it is not */
   const void *moved; /* where the sorted records are; NULL: they have not been moved */
   rs_order order;    /* the permutation, if they have not; the first `wanted` places */
 } rs_call;

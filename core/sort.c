@@ -112,6 +112,9 @@ static recsort_status run(recsort_sorter *sorter, rs_call *call, recsort_error *
     if (status == RECSORT_OK) status = find(sorter, call, error);
     if (status) return status;
     deliver(sorter, call);
+    if (call->began > 0)
+      rs_choice_note(&sorter->choice, call->count, call->only_records,
+                     rs_clock_seconds() - call->began);
   }
   if (!rs_call_keeps(call)) return RECSORT_OK;
   sorter->keeps = true;
@@ -229,9 +232,12 @@ static recsort_status plan_block(recsort_sorter *sorter, const rs_call *call, re
   return status;
 }
 
-static recsort_status choose_plugin(recsort_sorter *sorter, size_t count, recsort_error *error)
+/* `loads`: others may be loaded, as the job is done now. */
+static recsort_status choose_plugin(recsort_sorter *sorter, const rs_call *call, bool loads,
+                                    recsort_error *error)
 {
-  const recsort_status status = rs_choice_for(&sorter->choice, count, error);
+  const recsort_status status =
+      rs_choice_for(&sorter->choice, call->count, call->only_records, loads, error);
   if (status || sorter->choice.in_use) return status;
   return rs_fail(error, RECSORT_PLUGIN_ERROR, "every plugin has failed: %s",
                  sorter->choice.fallback);
@@ -245,9 +251,27 @@ static recsort_status block_for(recsort_sorter *sorter, const rs_call *call, siz
   if (call->count == 0) return RECSORT_OK;
   if (call->merges) return rs_merge_memory(sorter, call, size, error);
   if (rs_head_suits(sorter, call)) return rs_head_memory(sorter, call, size, error);
-  recsort_status status = choose_plugin(sorter, call->count, error);
+  recsort_status status = choose_plugin(sorter, call, false, error);
   if (status == RECSORT_OK) status = plan_block(sorter, call, error);
   *size = sorter->planned.size;
+  return status;
+}
+
+/* The size of the block for whichever plugin "auto" may choose: loads them all. */
+static recsort_status block_for_any(recsort_sorter *sorter, const rs_call *call, size_t *size,
+                                    recsort_error *error)
+{
+  size_t most = 0;
+  recsort_status status = RECSORT_OK;
+  if (call->count && !call->merges && !rs_head_suits(sorter, call)) {
+    status = rs_choice_prepare(&sorter->choice, call->count, error);
+    for (size_t n = 0; n < sorter->choice.plugins->count && !status; n++)
+      if (rs_choice_take(&sorter->choice, n, call->count) &&
+          plan_block(sorter, call, NULL) == RECSORT_OK)
+        most = larger(most, sorter->planned.size);
+  }
+  if (status == RECSORT_OK) status = block_for(sorter, call, size, error);
+  *size = larger(*size, most);
   return status;
 }
 
@@ -301,12 +325,12 @@ recsort_status recsort_plan(recsort_sorter *sorter, const recsort_job *jobs, siz
  */
 static recsort_status reserve(recsort_sorter *sorter, const rs_call *call, recsort_error *error)
 {
-  size_t block, other = 0;
+  size_t block = 0, other = 0;
   rs_call fewer = *call;
   fewer.count = rs_head_most_sorted(sorter, call);
-  recsort_status status = block_for(sorter, call, &block, error);
+  recsort_status status = block_for_any(sorter, call, &block, error);
   if (status == RECSORT_OK && fewer.count < call->count)
-    status = block_for(sorter, &fewer, &other, error);
+    status = block_for_any(sorter, &fewer, &other, error);
   if (status) return status;
   block = larger(block, other);
   if (block > sorter->block_size) {
@@ -349,8 +373,9 @@ static recsort_status find(recsort_sorter *sorter, rs_call *call, recsort_error 
   if (call->merges) return rs_merge(sorter, call, error);
   if (rs_head_suits(sorter, call)) return rs_head_find(sorter, call, error);
   if (call->job->parts == RECSORT_RUNS) status = rs_merge_check(sorter, call, error);
-  if (status == RECSORT_OK) status = choose_plugin(sorter, call->count, error);
+  if (status == RECSORT_OK) status = choose_plugin(sorter, call, true, error);
   if (status) return status;
+  if (rs_choice_is_timed(&sorter->choice, call->count)) call->began = rs_clock_seconds();
   for (;;) {
     recsort_error cause; /* not filled with zeros: hundreds of bytes take as long as some records */
     status = find_by_plugin(sorter, call, &cause);

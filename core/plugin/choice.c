@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/platform/clock.h"
+
 /* ---- Candidates ---- */
 
 /* A lost device cannot be asked. */
@@ -99,11 +101,22 @@ static void explain(rs_choice *choice)
 {
   const recsort_plugin_info *const refused = find_refused(choice->plugins);
   choice->why[0] = '\0';
-  if (!choice->all_loaded) {
-    say(choice, "for fewer than %d records no other plugin is loaded", RS_LOAD_LEAST);
+  switch (choice->reason) {
+  case RS_NAMED:
+    break;
+  case RS_ALONE:
+    say(choice, "sorts have not taken %g s yet, so that no other plugin is loaded",
+        RS_CHOICE_SHARE * RS_CHOICE_START);
     return;
+  case RS_TRIED:
+    say(choice, "tried for so many records");
+    break;
+  case RS_FASTEST:
+    say(choice, "the fastest of those that can be used here for so many records");
+    break;
+  case RS_BEST:
+    explain_best(choice);
   }
-  explain_best(choice);
   for (size_t i = 0; i < choice->plugins->count; i++) {
     const rs_candidate *const candidate = choice->plugins->candidates[i];
     if (candidate->instance.plugin && !sorts_keys(choice, candidate))
@@ -132,10 +145,11 @@ static void note_options(rs_choice *choice)
 
 /* ---- The choice ---- */
 
-static void use(rs_choice *choice, rs_candidate *candidate)
+static void use(rs_choice *choice, rs_candidate *candidate, rs_reason reason)
 {
-  if (choice->in_use == candidate) return;
+  if (choice->in_use == candidate && choice->reason == reason) return;
   choice->in_use = candidate;
+  choice->reason = reason;
   if (candidate) explain(choice);
 }
 
@@ -158,12 +172,13 @@ static recsort_status open_automatic(rs_choice *choice, recsort_error *error)
   rs_candidate *const linked_in = choice->plugins->candidates[0];
   recsort_error cause = {0};
   if (suffices(choice, linked_in) && is_open(choice, linked_in, &cause)) {
-    use(choice, linked_in);
+    use(choice, linked_in, RS_ALONE);
     return RECSORT_OK;
   }
   const recsort_status status = load_all(choice, error);
   if (status) return status;
-  use(choice, find_best(choice, 0, SIZE_MAX, &cause));
+  choice->asked = true;
+  use(choice, find_best(choice, 0, SIZE_MAX, &cause), RS_BEST);
   if (choice->in_use) {
     note_options(choice);
     return RECSORT_OK;
@@ -210,7 +225,7 @@ static recsort_status open_for_device(rs_choice *choice, recsort_error *error)
   for (size_t i = 0; i < choice->plugins->count; i++) {
     rs_candidate *const candidate = choice->plugins->candidates[i];
     if (!rs_plugin_does_devices(candidate) || !is_open(choice, candidate, &cause)) continue;
-    use(choice, candidate);
+    use(choice, candidate, RS_BEST);
     return RECSORT_OK;
   }
   if (!cause.status) return no_device(choice, error);
@@ -242,18 +257,131 @@ void rs_choice_close(rs_choice *choice)
   rs_registry_destroy(choice->plugins);
 }
 
-recsort_status rs_choice_for(rs_choice *choice, size_t count, recsort_error *error)
+/* ---- The fastest one ---- */
+
+/* The plugin that is linked in, while "auto" may use it. */
+static rs_candidate *linked_in_of(const rs_choice *choice)
 {
-  if (!choice->automatic || (!choice->all_loaded && count < RS_LOAD_LEAST)) return RECSORT_OK;
-  if (!choice->all_loaded) {
-    const recsort_status status = load_all(choice, error);
-    if (status) return status;
-    choice->in_use = NULL; /* even if it is used again, the reason differs */
+  for (size_t i = 0; i < choice->plugins->count; i++) {
+    rs_candidate *const candidate = choice->plugins->candidates[i];
+    if (!candidate->library && candidate->instance.plugin && !candidate->dropped) return candidate;
   }
+  return NULL;
+}
+
+/* True if so many seconds more may be lost. */
+static bool can_lose(const rs_choice *choice, double seconds)
+{
+  return seconds <= choice->spent / RS_CHOICE_SHARE - choice->lost;
+}
+
+/* True if a plugin may sort `count` records. */
+static bool competes(rs_choice *choice, rs_candidate *candidate, size_t count)
+{
   recsort_error cause;
-  use(choice, find_best(choice, 0, count, &cause));
+  return is_open(choice, candidate, &cause) && !candidate->instance.lost &&
+         sorts_keys(choice, candidate) && count >= limits_of(&candidate->instance).least_count;
+}
+
+/* True if it is time to try it. A slower plugin is expected to lose as much time as the one that is
+ * linked in takes. */
+static bool may_try(const rs_choice *choice, const rs_candidate *candidate,
+                    const rs_candidate *linked_in, size_t count, bool whole)
+{
+  if (rs_pace_tries(&candidate->pace, count, whole) == RS_PACE_TRIES) return false;
+  if (choice->prepared || candidate == linked_in) return true;
+  return rs_pace_tries(&linked_in->pace, count, whole) > 0 &&
+         can_lose(choice, rs_pace_expects(&linked_in->pace, count, whole));
+}
+
+/* Uses one that is to be tried, or else the fastest. False: the one that is linked in is the only
+ * one. */
+static bool use_fastest(rs_choice *choice, rs_candidate *linked_in, size_t count, bool whole)
+{
+  rs_candidate *best = linked_in;
+  double least = 0;
+  for (size_t i = 0; i < choice->plugins->count; i++) {
+    rs_candidate *const candidate = choice->plugins->candidates[i];
+    if (candidate == linked_in && i == 0) return false;
+    if (!competes(choice, candidate, count)) continue;
+    if (may_try(choice, candidate, linked_in, count, whole)) {
+      use(choice, candidate, RS_TRIED);
+      return true;
+    }
+    const bool known = rs_pace_tries(&candidate->pace, count, whole) > 0;
+    const double seconds = rs_pace_expects(&candidate->pace, count, whole);
+    if (known && (least == 0 || seconds < least)) {
+      best = candidate;
+      least = seconds;
+    }
+    if (candidate == linked_in) break;
+  }
+  use(choice, best, RS_FASTEST);
+  return true;
+}
+
+/* Loads all plugins and opens them. */
+static recsort_status start(rs_choice *choice, size_t count, recsort_error *error)
+{
+  const double before = rs_clock_seconds();
+  const recsort_status status = load_all(choice, error);
+  for (size_t i = 0; i < choice->plugins->count && !status; i++)
+    (void)competes(choice, choice->plugins->candidates[i], count);
+  if (!choice->prepared) choice->lost += rs_clock_seconds() - before;
+  return status;
+}
+
+recsort_status rs_choice_prepare(rs_choice *choice, size_t count, recsort_error *error)
+{
+  if (!choice->automatic || choice->all_loaded || count < RS_LOAD_LEAST) return RECSORT_OK;
+  choice->prepared = true;
+  return start(choice, count, error);
+}
+
+recsort_status rs_choice_for(rs_choice *choice, size_t count, bool whole, bool loads,
+                             recsort_error *error)
+{
+  recsort_error cause;
+  if (!choice->automatic) return RECSORT_OK;
+  if (!choice->all_loaded) {
+    if (!loads || count < RS_LOAD_LEAST || !can_lose(choice, RS_CHOICE_START)) return RECSORT_OK;
+    const recsort_status status = start(choice, count, error);
+    if (status) return status;
+  }
+  rs_candidate *const linked_in = rs_choice_is_timed(choice, count) ? linked_in_of(choice) : NULL;
+  if (!linked_in || !use_fastest(choice, linked_in, count, whole))
+    use(choice, find_best(choice, 0, count, &cause), RS_BEST);
   return RECSORT_OK;
 }
+
+bool rs_choice_take(rs_choice *choice, size_t number, size_t count)
+{
+  rs_candidate *const candidate = choice->plugins->candidates[number];
+  if (!choice->automatic || !choice->all_loaded || !competes(choice, candidate, count))
+    return false;
+  use(choice, candidate, RS_TRIED);
+  return true;
+}
+
+bool rs_choice_is_timed(const rs_choice *choice, size_t count)
+{
+  return choice->automatic && !choice->asked && count >= RS_LOAD_LEAST;
+}
+
+void rs_choice_note(rs_choice *choice, size_t count, bool whole, double seconds)
+{
+  const rs_candidate *const linked_in = linked_in_of(choice);
+  choice->spent += seconds;
+  if (!choice->in_use) return;
+  if (linked_in && choice->in_use != linked_in &&
+      rs_pace_tries(&linked_in->pace, count, whole) > 0) {
+    const double longer = seconds - rs_pace_expects(&linked_in->pace, count, whole);
+    if (longer > 0) choice->lost += longer;
+  }
+  rs_pace_note(&choice->in_use->pace, count, whole, seconds);
+}
+
+/* ---- Failures ---- */
 
 static size_t number_of(const rs_choice *choice, const rs_candidate *candidate)
 {
@@ -274,7 +402,7 @@ bool rs_choice_replace(rs_choice *choice, size_t count, const recsort_error *cau
   rs_plugin_close(&failed->instance); /* the next one may need its memory */
   failed->dropped = true;
   note_fallback(choice, cause);
-  use(choice, find_best(choice, next, count, &error));
+  use(choice, find_best(choice, next, count, &error), RS_BEST);
   return choice->in_use != NULL;
 }
 

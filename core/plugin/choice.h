@@ -2,12 +2,22 @@
  *
  * If you name a plugin, only that one is loaded, at once, and it is never replaced.
  *
- * "auto" starts with the plugin that is linked in. It sorts as long as no call has RS_LOAD_LEAST
- * records; until then no library is loaded and no device is touched. For that many records, or at
- * once if the plugin that is linked in lacks the algorithm or an option, all plugins are loaded.
- * From then on the one with the best score sorts; smaller counts than its least_count go to the
- * next best, and so do keys that are wider than it sorts. A plugin that fails is dropped, and the
- * next best takes over.
+ * "auto" is the fastest one, as far as it has seen. The plugin that is linked in begins. It costs
+ * time to load the others, to start a device, and to find out that it is slower: at most a
+ * twentieth of the time of all sorts so far may be lost so (RS_CHOICE_SHARE). So the others are
+ * loaded once sorts have taken twenty times as long as a start; until then no library is loaded and
+ * no device is touched. Or rs_choice_prepare() loads them before any sort, and what that takes does
+ * not count.
+ *
+ * Then each plugin with a better score than the one that is linked in sorts three arrays of about
+ * so many records, and the fastest one the next ones (pace.h). Arrays smaller than its least_count,
+ * and keys that are wider than it sorts, never go to a plugin. Fewer than RS_LOAD_LEAST records are
+ * not timed: they go to the plugin with the best score.
+ *
+ * If the plugin that is linked in lacks the algorithm or an option, all plugins are loaded at once,
+ * and the one with the best score sorts.
+ *
+ * A plugin that fails is dropped, and the next best takes over.
  */
 #ifndef RS_PLUGIN_CHOICE_H
 #define RS_PLUGIN_CHOICE_H
@@ -15,12 +25,22 @@
 #include "base/load_least.h"
 #include "plugin/registry.h"
 
+enum { RS_CHOICE_SHARE = 20 };
+#define RS_CHOICE_START 0.25 /* seconds that it may take to load plugins and start a device */
+
+typedef enum rs_reason { RS_NAMED, RS_ALONE, RS_BEST, RS_TRIED, RS_FASTEST } rs_reason;
+
 typedef struct rs_choice {
   rs_registry *plugins;  /* owned */
   const char *algorithm; /* NULL: the plugin's default */
   uint32_t key_width;    /* plugins that cannot sort such keys are passed over */
   bool automatic;
   bool all_loaded;
+  bool asked;    /* the plugin that is linked in lacks the algorithm or an option */
+  bool prepared; /* all plugins were loaded before sorts */
+  double spent;  /* seconds of the sorts that were timed */
+  double lost;   /* seconds that starts took, and sorts longer than by the plugin linked in */
+  rs_reason reason;
   rs_candidate *in_use;                            /* is open; NULL: every plugin has failed */
   rs_plugin_instance linked_in;                    /* of the linked-in plugin, once it has merged */
   char why[400];                                   /* recsort_stats.choice */
@@ -35,9 +55,20 @@ recsort_status rs_choice_open(rs_choice *choice, rs_registry *plugins,
                               uint32_t key_width, recsort_error *error);
 void rs_choice_close(rs_choice *choice);
 
-/* Makes the plugin for `count` records the one in use. With "auto" this may load and open plugins.
- * Errors: OUT_OF_MEMORY. */
-recsort_status rs_choice_for(rs_choice *choice, size_t count, recsort_error *error);
+/* Makes the plugin for `count` records the one in use; `whole`: only sorted records are wanted.
+ * With "auto" this may open plugins, and if `loads`, load them. Errors: OUT_OF_MEMORY. */
+recsort_status rs_choice_for(rs_choice *choice, size_t count, bool whole, bool loads,
+                             recsort_error *error);
+
+/* With "auto", loads all plugins before the sorts that are timed. Errors: OUT_OF_MEMORY. */
+recsort_status rs_choice_prepare(rs_choice *choice, size_t count, recsort_error *error);
+
+/* Makes plugin `number` the one in use if "auto" may choose it for `count` records. */
+bool rs_choice_take(rs_choice *choice, size_t number, size_t count);
+
+/* True if a sort of `count` records is to be timed; then what it took is noted. */
+bool rs_choice_is_timed(const rs_choice *choice, size_t count);
+void rs_choice_note(rs_choice *choice, size_t count, bool whole, double seconds);
 
 /* Replaces the plugin in use, which has failed, by the next best one for `count` records. False if
  * there is none, or the plugin was named. */

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "recsort/team.h"
 #include "plugin/builtin.h"
+#include "plugin/pace.h"
 #include "recsort/plugin.h"
 #include "recsort/tools.h"
 
@@ -35,6 +36,7 @@ typedef struct rs_candidate {
   bool loaded;
   rs_plugin_instance instance; /* opened and closed by choice.c */
   bool dropped;                /* it failed and must not be used again */
+  rs_pace pace;                /* noted by choice.c */
   struct rs_registry *registry;
 } rs_candidate;
 

@@ -66,14 +66,6 @@ static void make_input(void)
     input[i] = (entity){(float)i, 0, 0, (int16_t)(i % 7), (float)(i * 7919 % 97)};
 }
 
-/* Makes "auto" load all plugins, by asking for the memory of a large sort; few records would go to
- * the CPU. */
-static void load_plugins(recsort_sorter *sorter)
-{
-  size_t bytes;
-  (void)sort_bytes(sorter, 1 << 20, false, &bytes, NULL);
-}
-
 static recsort_status create(const char *plugin, const char *algorithm,
                              const recsort_allocator *memory, recsort_sorter **sorter,
                              recsort_error *error)
@@ -88,7 +80,7 @@ static recsort_status create(const char *plugin, const char *algorithm,
       recsort_schema_load_file(RS_SCHEMAS "/entity.yaml", memory, &schema, error);
   if (status == RECSORT_OK) status = recsort_sorter_create(schema, &options, sorter, error);
   recsort_schema_destroy(schema);
-  if (status == RECSORT_OK) load_plugins(*sorter);
+  if (status == RECSORT_OK) (void)load_plugins(*sorter, NULL);
   return status;
 }
 

@@ -180,11 +180,10 @@ static void live(size_t i)
 {
   static const char bad[] = "record: Bad\nfields:\n  - {name: a, type: float33}\n";
   recsort_error error;
-  size_t bytes;
   recsort_schema *none = NULL, *const schema = load_schema();
   recsort_sorter *const sorter = make_sorter(schema, 1 + (unsigned)i % 4);
   recsort_schema_destroy(schema);
-  demand(sort_bytes(sorter, LARGE, true, &bytes, &error), &error); /* loads plugins */
+  demand(load_plugins(sorter, &error), &error);
   fill(records, i % 50, &soak.random);
   soak.wrong += !sort_in_place(sorter, i % 50);
   recsort_sorter_destroy(sorter);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/platform/libraries.h"
-#include "recsort/recsort.h"
+#include "sorter.h"
 #include "support/failing_allocator.h"
 #include "support/jobs.h"
 #include "support/native.h"
@@ -123,7 +123,7 @@ static void test_only_the_one_by_that_name_is_loaded(void **state)
   recsort_sorter_destroy(sorter);
 }
 
-static void test_few_records_load_nothing(void **state)
+static void test_a_short_sort_loads_nothing(void **state)
 {
   recsort_sorter *const sorter = create((recsort_options){.plugin = "auto"});
   size_t bytes, disorder;
@@ -133,13 +133,24 @@ static void test_few_records_load_nothing(void **state)
   assert_int_equal(sort(sorter, LEAST - 1), RECSORT_OK);
   assert_int_equal(recsort_check(sorter, records, MANY, &disorder, NULL), RECSORT_OK);
   expect_plugin(sorter, "cpu");
-  assert_non_null(strstr(stats_of(sorter).choice, "fewer than 12288 records"));
+  assert_int_equal(sort_bytes(sorter, MANY, true, &bytes, NULL), RECSORT_OK);
+  assert_int_equal(sort(sorter, MANY), RECSORT_OK);
+  expect_plugin(sorter, "cpu");
+  assert_non_null(strstr(stats_of(sorter).choice, "sorts have not taken 5 s yet"));
   assert_false(scripted_is_loaded() || wrong_is_loaded());
   recsort_sorter_destroy(sorter);
 }
 
-/* From then on smaller sorts also use it, unless they are below its least_count. */
-static void test_many_records_go_to_the_best(void **state)
+static void expect_choice(const recsort_sorter *sorter, const char *text)
+{
+  const char *const choice = stats_of(sorter).choice;
+  if (!strstr(choice, text)) fail_msg("%s", choice);
+}
+
+/* Memory that is taken before the first sort is that of all plugins. Then each sorts three arrays
+ * of about the same size. Fewer records are not timed: the best one gets them, unless they are
+ * below its least_count. */
+static void test_plugins_are_loaded_by_reserve(void **state)
 {
   (void)state;
   for (int least = 0; least < 2; least++) {
@@ -147,20 +158,95 @@ static void test_many_records_go_to_the_best(void **state)
     assert_int_equal(setenv("RECSORT_TEST_SCRIPT", least ? "limit-least" : "", 1), 0);
     assert_int_equal(sort(sorter, 3), RECSORT_OK);
     expect_plugin(sorter, "cpu");
-    assert_int_equal(sort(sorter, LEAST), RECSORT_OK);
-    expect_plugin(sorter, "scripted");
+    assert_int_equal(load_plugins(sorter, NULL), RECSORT_OK);
     assert_true(scripted_is_loaded() && wrong_is_loaded());
-    const char *choice = stats_of(sorter).choice;
-    assert_non_null(strstr(choice, "the best of those that can be used here (score 200)"));
-    assert_non_null(strstr(choice, "; \"text\" cannot be used here: "));
+    for (size_t i = 0; i < 2 * RS_PACE_TRIES; i++) {
+      assert_int_equal(sort(sorter, LEAST + i), RECSORT_OK);
+      expect_plugin(sorter, i < RS_PACE_TRIES ? "scripted" : "cpu");
+      expect_choice(sorter, "tried for so many records; \"text\" cannot be used here: ");
+    }
+    assert_int_equal(sort(sorter, LEAST), RECSORT_OK);
+    expect_choice(sorter, "the fastest of those that can be used here");
     assert_null(stats_of(sorter).fallback);
     assert_int_equal(sort(sorter, 3), RECSORT_OK);
     expect_plugin(sorter, least ? "cpu" : "scripted");
-    choice = stats_of(sorter).choice;
-    assert_int_equal(strstr(choice, "fewer than 5 records are not worth \"scripted\"") != NULL,
-                     least);
+    expect_choice(sorter, least ? "fewer than 5 records are not worth \"scripted\""
+                                : "the best of those that can be used here (score 200)");
     recsort_sorter_destroy(sorter);
   }
+}
+
+/* What sorts of `count` records have taken, in the sorter's books. */
+static void note(recsort_sorter *sorter, const char *plugin, size_t count, double seconds)
+{
+  rs_choice *const choice = &sorter->choice;
+  rs_candidate *const before = choice->in_use;
+  for (size_t i = 0; i < choice->plugins->count; i++)
+    if (strcmp(choice->plugins->candidates[i]->info.name, plugin) == 0)
+      choice->in_use = choice->plugins->candidates[i];
+  rs_choice_note(choice, count, true, seconds);
+  choice->in_use = before;
+}
+
+static const char *next_plugin(recsort_sorter *sorter, size_t count)
+{
+  assert_int_equal(rs_choice_for(&sorter->choice, count, true, true, NULL), RECSORT_OK);
+  return sorter->choice.in_use->info.name;
+}
+
+/* Plugins are loaded when sorts have taken twenty times as long as a start may, and one is tried
+ * when as much time may be lost again. */
+static void test_a_twentieth_may_be_lost(void **state)
+{
+  recsort_sorter *const sorter = create((recsort_options){.plugin = "auto"});
+  (void)state;
+  assert_int_equal(sort(sorter, MANY), RECSORT_OK);
+  sorter->choice.spent = 0;
+  note(sorter, "cpu", MANY, 4.99);
+  assert_string_equal(next_plugin(sorter, MANY), "cpu");
+  assert_false(scripted_is_loaded());
+  note(sorter, "cpu", LEAST, 0.02);
+  assert_string_equal(next_plugin(sorter, LEAST - 1), "cpu");
+  assert_false(scripted_is_loaded());
+  assert_string_equal(next_plugin(sorter, 4 * MANY), "cpu"); /* it has not sorted so many */
+  assert_true(scripted_is_loaded());
+  sorter->choice.lost = 0.25;
+  assert_string_equal(next_plugin(sorter, LEAST), "cpu"); /* 5.01 / 20 - 0.25 < 0.02 */
+  sorter->choice.spent = 5.41;
+  assert_string_equal(next_plugin(sorter, LEAST), "scripted");
+  note(sorter, "scripted", LEAST, 0.5);
+  assert_true(sorter->choice.lost > 0.72 && sorter->choice.lost < 0.74);
+  assert_string_equal(next_plugin(sorter, LEAST), "cpu");
+  recsort_sorter_destroy(sorter);
+}
+
+/* The fastest one sorts, each size by itself, also if one becomes slower. */
+static void test_the_fastest_one_sorts(void **state)
+{
+  recsort_sorter *const sorter = create((recsort_options){.plugin = "auto"});
+  (void)state;
+  assert_int_equal(load_plugins(sorter, NULL), RECSORT_OK);
+  for (int i = 0; i < RS_PACE_TRIES; i++) {
+    assert_string_equal(next_plugin(sorter, LEAST), "scripted");
+    note(sorter, "scripted", LEAST, i == 1 ? 1 : 3); /* the fastest try counts */
+  }
+  for (int i = 0; i < RS_PACE_TRIES; i++) {
+    assert_string_equal(next_plugin(sorter, LEAST), "cpu");
+    note(sorter, "cpu", LEAST, 2);
+  }
+  assert_string_equal(next_plugin(sorter, LEAST), "scripted");
+  assert_string_equal(next_plugin(sorter, LEAST + LEAST / 4), "scripted"); /* as many, about */
+  for (int i = 0; i < 2 * RS_PACE_TRIES; i++)
+    note(sorter, i < RS_PACE_TRIES ? "scripted" : "cpu", 2 * MANY, i < RS_PACE_TRIES ? 2 : 1);
+  assert_string_equal(next_plugin(sorter, 2 * MANY), "cpu");
+  assert_string_equal(next_plugin(sorter, LEAST), "scripted");
+  for (int i = 0; i < 30; i++)
+    note(sorter, "scripted", LEAST, 4);
+  assert_string_equal(next_plugin(sorter, LEAST), "cpu");
+  for (int i = 0; i < 30; i++)
+    note(sorter, "cpu", LEAST, 8);
+  assert_string_equal(next_plugin(sorter, LEAST), "scripted");
+  recsort_sorter_destroy(sorter);
 }
 
 /* Plugins are loaded before the first sort if the CPU's plugin lacks an option or the algorithm. */
@@ -187,6 +273,7 @@ static void test_its_own_algorithm_loads_nothing(void **state)
   (void)state;
   assert_int_equal(sort(sorter, 3), RECSORT_OK);
   assert_false(UNLOADS && (scripted_is_loaded() || wrong_is_loaded()));
+  assert_int_equal(load_plugins(sorter, NULL), RECSORT_OK);
   assert_int_equal(sort(sorter, LEAST), RECSORT_OK);
   expect_plugin(sorter, "cpu");
   assert_true(scripted_is_loaded());
@@ -210,7 +297,7 @@ static void test_no_memory_to_load_them(void **state)
     recsort_sorter *const sorter = create((recsort_options){.allocator = &hook});
     const size_t before = memory.calls;
     memory.fail_at = before + at;
-    const recsort_status status = sort(sorter, LEAST);
+    const recsort_status status = load_plugins(sorter, NULL);
     const bool past = memory.calls < memory.fail_at;
     if (status) assert_int_equal(status, RECSORT_OUT_OF_MEMORY);
     failed = failed || status;
@@ -261,10 +348,12 @@ int main(void)
   const struct CMUnitTest tests[] = {
       /* those that load fewer plugins come first */
       TEST(test_another_one_is_not_loaded_for_the_cpu),
-      TEST(test_few_records_load_nothing),
+      TEST(test_a_short_sort_loads_nothing),
       TEST(test_only_the_one_by_that_name_is_loaded),
       TEST(test_its_own_algorithm_loads_nothing),
-      TEST(test_many_records_go_to_the_best),
+      TEST(test_a_twentieth_may_be_lost),
+      TEST(test_plugins_are_loaded_by_reserve),
+      TEST(test_the_fastest_one_sorts),
       TEST(test_what_the_cpu_does_not_have_is_looked_for),
       TEST(test_no_memory_to_load_them),
       TEST(test_no_plugin_sorts_on_a_device),

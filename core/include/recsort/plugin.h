@@ -100,8 +100,7 @@ typedef struct recsort_plugin_limits {
   uint32_t max_index_bits; /* 32 or 64 */
   uint32_t reserved;
   uint64_t max_count;   /* records */
-  uint64_t least_count; /* with "auto", fewer records go to the next best plugin. (A host that has
-                         * only had sorts of fewer than 12,288 records has not loaded this one.) */
+  uint64_t least_count; /* with "auto", fewer records go to the next best plugin */
 } recsort_plugin_limits;
 
 /* What to sort.

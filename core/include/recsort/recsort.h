@@ -145,8 +145,8 @@ RECSORT_API recsort_status recsort_run(recsort_sorter *sorter, const recsort_job
 
 /* Says what a job takes: needs->host becomes the bytes of working memory that the sorter holds
  * after it, with what it holds already. It takes no memory and reads no array: of the job's
- * pointers it looks only at which are NULL or equal, and `records` may be NULL. But it loads and
- * opens plugins as the job would. Not counted are up to 36 MiB of pinned memory of the CUDA plugin,
+ * pointers it looks only at which are NULL or equal, and `records` may be NULL. It loads no plugin.
+ * Not counted are up to 36 MiB of pinned memory of the CUDA plugin,
  * what it allocates if the device's free memory has shrunk, and what another plugin allocates if
  * "auto" replaces one. A plugin that moves whole records may take less. `needs` has an element for
  * each job. One thread at a time, as for a sorting call. Errors: OUT_OF_MEMORY (the size
@@ -162,8 +162,8 @@ RECSORT_API recsort_status recsort_plan(recsort_sorter *sorter, const recsort_jo
 /* Takes now the memory of such a job, and of jobs that differ from it only in fewer records, so
  * that none of them allocates. Without this call, the first job of a size allocates, and those
  * after it do not. Pointers are as for recsort_plan. If the memory grows, the permutation that the
- * sorter keeps ends, also if that fails; then the next call allocates. With "auto", fewer records
- * may go to another plugin, whose memory is not counted.
+ * sorter keeps ends, also if that fails; then the next call allocates. With "auto", loads the other
+ * plugins if there are 12,288 records or more, and takes the memory of whichever takes most.
  *
  * Without a job (NULL), frees the sorter's working memory, which the next call allocates again. The
  * permutation that the sorter keeps ends.
@@ -540,12 +540,16 @@ RECSORT_API const recsort_schema_desc *recsort_schema_describe(const recsort_sch
  * Plugins sort. A sorter of yours chooses one:
  *  - A plugin that you name is opened by recsort_sorter_create. No other one is loaded, and it is
  *    never replaced.
- *  - With "auto", the plugin "cpu" sorts until a call has 12,288 records or more. That call loads
- *    and opens the others: the best that works here sorts from then on, and the next best sorts
- *    arrays that are too small for it. (If `algorithm` or an option is one that "cpu" does not
- *    have, the others are loaded by recsort_sorter_create.) A plugin that fails in use is replaced
- *    by the next best one, and recsort_stats.fallback says so. The sorter does not use it again,
- *    even if the cause has passed, such as a brief shortage of memory; a new sorter does.
+ *  - With "auto", the plugin "cpu" sorts, and then the fastest one for arrays of about that size.
+ *    To start a GPU and to find out that it is slower takes time; it is a twentieth of what sorts
+ *    take, at most. So "cpu" sorts until calls with 12,288 records or more have taken 5 seconds.
+ *    Then the other plugins are loaded and opened, and each sorts a few arrays; a call with fewer
+ *    records is never sent to a GPU. recsort_sorter_reserve() with 12,288 records or more loads
+ *    them at once: call it if frames must not wait for a GPU's start. If `algorithm` or an option is
+ *    one that "cpu" does not have, recsort_sorter_create() loads the others, and the best that works
+ *    here sorts. A plugin that fails in use is replaced by the next best one, and
+ *    recsort_stats.fallback says so. The sorter does not use it again, even if the cause has passed,
+ *    such as a brief shortage of memory; a new sorter does.
  *  - recsort_plugins_find (tools.h) lists the options of a plugin. An option that the plugin does
  * not have, or a wrong value, is an error if you named the plugin; with "auto" the plugin is not
  *    used, and recsort_stats.fallback says so.
@@ -568,8 +572,7 @@ typedef struct recsort_options {
   const recsort_key_desc *keys; /* instead of the schema's own */
   size_t key_count;
   bool reverse;          /* reverse the order of every key; ties stay in input order */
-  const char *plugin;    /* a plugin's name; NULL or "auto": the best one here, or "cpu" for few
-                          * records */
+  const char *plugin;    /* a plugin's name; NULL or "auto": the fastest one here */
   const char *algorithm; /* one of the plugin's; NULL: its default */
   unsigned threads;      /* CPU threads; 0: one for each processor that the process may run on, or
                           * as many as the executor has. At most 1024 are used, and at most as many
@@ -616,7 +619,7 @@ typedef struct recsort_stats {
   unsigned key_width; /* bits of the integer that holds them: 32, 64, 128, 192 ... */
   unsigned index_bits;
   unsigned threads;
-  const char *plugin; /* with "auto", before the first sort: the one that sorts few records */
+  const char *plugin; /* with "auto", before the first sort: the one that sorts first */
   const char *algorithm;
   const char *choice;   /* why this plugin; with "auto" also which one cannot be used here */
   const char *transfer; /* whether the plugin gets whole records or only keys, and why; NULL: it
