@@ -4,7 +4,7 @@
 
 static size_t size_of(size_t count)
 {
-  return bits_of(count) - 1;
+  return bits_of(count | 1) - 1;
 }
 
 unsigned rs_pace_tries(const rs_pace *pace, size_t count, bool whole)

@@ -70,7 +70,13 @@ Libs: -L/usr/lib/$triplet -lyaml
 END
 }
 
+link_kernel_headers() { # musl's compiler does not look where they are
+  mkdir -p "$folder/kernel"
+  ln -sf /usr/include/linux /usr/include/asm-generic "/usr/include/$(gcc -print-multiarch)/asm" "$folder/kernel"
+}
+
 cd "$folder/apt/archives"
+[ $triplet != x86_64-linux-musl ] || link_kernel_headers
 case $triplet in
   x86_64-*) build_sources ;;
   *) unpack_packages ;;
