@@ -26,7 +26,7 @@
 #include "plugin/registry.h"
 
 enum { RS_CHOICE_SHARE = 20 };
-#define RS_CHOICE_START 0.25 /* seconds that it may take to load plugins and start a device */
+#define RS_CHOICE_START 0.35 /* seconds that it may take to load plugins and start a device */
 
 typedef enum rs_reason { RS_NAMED, RS_ALONE, RS_BEST, RS_TRIED, RS_FASTEST } rs_reason;
 

@@ -136,7 +136,7 @@ static void test_a_short_sort_loads_nothing(void **state)
   assert_int_equal(sort_bytes(sorter, MANY, true, &bytes, NULL), RECSORT_OK);
   assert_int_equal(sort(sorter, MANY), RECSORT_OK);
   expect_plugin(sorter, "cpu");
-  assert_non_null(strstr(stats_of(sorter).choice, "sorts have not taken 5 s yet"));
+  assert_non_null(strstr(stats_of(sorter).choice, "sorts have not taken 7 s yet"));
   assert_false(scripted_is_loaded() || wrong_is_loaded());
   recsort_sorter_destroy(sorter);
 }
@@ -202,7 +202,7 @@ static void test_a_twentieth_may_be_lost(void **state)
   (void)state;
   assert_int_equal(sort(sorter, MANY), RECSORT_OK);
   sorter->choice.spent = 0;
-  note(sorter, "cpu", MANY, 4.99);
+  note(sorter, "cpu", MANY, 6.99);
   assert_string_equal(next_plugin(sorter, MANY), "cpu");
   assert_false(UNLOADS && scripted_is_loaded());
   note(sorter, "cpu", LEAST, 0.02);
@@ -210,12 +210,12 @@ static void test_a_twentieth_may_be_lost(void **state)
   assert_false(UNLOADS && scripted_is_loaded());
   assert_string_equal(next_plugin(sorter, 4 * MANY), "cpu"); /* it has not sorted so many */
   assert_true(scripted_is_loaded());
-  sorter->choice.lost = 0.25;
-  assert_string_equal(next_plugin(sorter, LEAST), "cpu"); /* 5.01 / 20 - 0.25 < 0.02 */
-  sorter->choice.spent = 5.41;
+  sorter->choice.lost = 0.35;
+  assert_string_equal(next_plugin(sorter, LEAST), "cpu"); /* too little for 0.02 s more */
+  sorter->choice.spent = 7.41;
   assert_string_equal(next_plugin(sorter, LEAST), "scripted");
   note(sorter, "scripted", LEAST, 0.5);
-  assert_true(sorter->choice.lost > 0.72 && sorter->choice.lost < 0.74);
+  assert_true(sorter->choice.lost > 0.82 && sorter->choice.lost < 0.84);
   assert_string_equal(next_plugin(sorter, LEAST), "cpu");
   recsort_sorter_destroy(sorter);
 }

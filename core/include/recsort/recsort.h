@@ -542,7 +542,7 @@ RECSORT_API const recsort_schema_desc *recsort_schema_describe(const recsort_sch
  *    never replaced.
  *  - With "auto", the plugin "cpu" sorts, and then the fastest one for arrays of about that size.
  *    To start a GPU and to find out that it is slower takes time; it is a twentieth of what sorts
- *    take, at most. So "cpu" sorts until calls with 12,288 records or more have taken 5 seconds.
+ *    take, at most. So "cpu" sorts until calls with 12,288 records or more have taken 7 seconds.
  *    Then the other plugins are loaded and opened, and each sorts a few arrays; a call with fewer
  *    records is never sent to a GPU. recsort_sorter_reserve() with 12,288 records or more loads
  *    them at once: call it if frames must not wait for a GPU's start. If `algorithm` or an option is
