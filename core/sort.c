@@ -78,6 +78,7 @@ recsort_status recsort_argsort(recsort_sorter *sorter, const void *records, size
 /* ---- Jobs ---- */
 
 static recsort_status run(recsort_sorter *sorter, rs_call *call, recsort_error *error);
+static bool is_whole(const rs_call *call);
 
 recsort_status recsort_run(recsort_sorter *sorter, const recsort_job *jobs, size_t job_count,
                            recsort_error *error)
@@ -113,7 +114,7 @@ static recsort_status run(recsort_sorter *sorter, rs_call *call, recsort_error *
     if (status) return status;
     deliver(sorter, call);
     if (call->began > 0)
-      rs_choice_note(&sorter->choice, call->count, call->only_records,
+      rs_choice_note(&sorter->choice, call->count, is_whole(call),
                      rs_clock_seconds() - call->began);
   }
   if (!rs_call_keeps(call)) return RECSORT_OK;
@@ -134,6 +135,12 @@ const void *recsort_sorter_permutation(const recsort_sorter *sorter, unsigned *i
 }
 
 /* ---- The plan ---- */
+
+/* True if whole records may be passed to a plugin. */
+static bool is_whole(const rs_call *call)
+{
+  return call->only_records && !call->scope.bits && !call->scope.offsets;
+}
 
 static size_t larger(size_t a, size_t b)
 {
@@ -236,9 +243,8 @@ static recsort_status plan_block(recsort_sorter *sorter, const rs_call *call, re
 static recsort_status choose_plugin(recsort_sorter *sorter, const rs_call *call, bool loads,
                                     recsort_error *error)
 {
-  const recsort_status status =
-      rs_choice_for(&sorter->choice, call->count, call->only_records, loads, error);
-  if (status || sorter->choice.in_use) return status;
+  rs_choice_for(&sorter->choice, call->count, is_whole(call), loads);
+  if (sorter->choice.in_use) return RECSORT_OK;
   return rs_fail(error, RECSORT_PLUGIN_ERROR, "every plugin has failed: %s",
                  sorter->choice.fallback);
 }
@@ -257,22 +263,19 @@ static recsort_status block_for(recsort_sorter *sorter, const rs_call *call, siz
   return status;
 }
 
-/* The size of the block for whichever plugin "auto" may choose: loads them all. */
+/* The size of the block for whichever plugin "auto" may choose, of the ones that are loaded. */
 static recsort_status block_for_any(recsort_sorter *sorter, const rs_call *call, size_t *size,
                                     recsort_error *error)
 {
   size_t most = 0;
-  recsort_status status = RECSORT_OK;
-  if (call->count && !call->merges && !rs_head_suits(sorter, call)) {
-    status = rs_choice_prepare(&sorter->choice, call->count, error);
-    for (size_t n = 0; n < sorter->choice.plugins->count && !status; n++)
+  if (call->count && !call->merges && !rs_head_suits(sorter, call))
+    for (size_t n = 0; n < sorter->choice.plugins->count; n++)
       if (rs_choice_take(&sorter->choice, n, call->count) &&
           plan_block(sorter, call, NULL) == RECSORT_OK)
         most = larger(most, sorter->planned.size);
-  }
-  if (status == RECSORT_OK) status = block_for(sorter, call, size, error);
-  *size = larger(*size, most);
-  return status;
+  const recsort_status status = block_for(sorter, call, size, error);
+  if (most > 0) *size = status == RECSORT_OK ? larger(*size, most) : most;
+  return most > 0 ? RECSORT_OK : status;
 }
 
 /* The size of the memory beside it: a copy of the largest array that is moved in place, or what a
@@ -375,12 +378,13 @@ static recsort_status find(recsort_sorter *sorter, rs_call *call, recsort_error 
   if (call->job->parts == RECSORT_RUNS) status = rs_merge_check(sorter, call, error);
   if (status == RECSORT_OK) status = choose_plugin(sorter, call, true, error);
   if (status) return status;
-  if (rs_choice_is_timed(&sorter->choice, call->count)) call->began = rs_clock_seconds();
   for (;;) {
     recsort_error cause; /* not filled with zeros: hundreds of bytes take as long as some records */
+    if (rs_choice_is_timed(&sorter->choice, call->count)) call->began = rs_clock_seconds();
     status = find_by_plugin(sorter, call, &cause);
     if (status == RECSORT_OK) return status;
     sorter->planned.plugin = NULL; /* a plugin that has failed is asked again */
+    if (call->began > 0) rs_choice_note_failure(&sorter->choice, rs_clock_seconds() - call->began);
     sorter->stats = (recsort_stats){.records = call->count};
     if (!another_may_do(status) || !rs_choice_replace(&sorter->choice, call->count, &cause)) {
       if (error) *error = cause;
@@ -401,10 +405,10 @@ static bool another_may_do(recsort_status status)
  * result is to be checked in full: then a plugin would overwrite the records before. */
 static bool takes_records(const recsort_sorter *sorter, const rs_call *call)
 {
-  const bool whole = call->only_records && !call->scope.bits && !call->scope.offsets;
   const bool lost_if_wrong =
       sorter->verify && call->in_place && sorter->choice.in_use->instance.sorts_in_host;
-  return whole && !lost_if_wrong && rs_choice_moves(&sorter->choice, &sorter->plan.program);
+  return is_whole(call) && !lost_if_wrong &&
+         rs_choice_moves(&sorter->choice, &sorter->plan.program);
 }
 
 /* With the plugin in use: whole records, if it takes them; else their keys. */

@@ -279,8 +279,10 @@ static bool can_lose(const rs_choice *choice, double seconds)
 static bool competes(rs_choice *choice, rs_candidate *candidate, size_t count)
 {
   recsort_error cause;
-  return is_open(choice, candidate, &cause) && !candidate->instance.lost &&
-         sorts_keys(choice, candidate) && count >= limits_of(&candidate->instance).least_count;
+  if (!is_open(choice, candidate, &cause) || candidate->instance.lost) return false;
+  const recsort_plugin_limits limits = limits_of(&candidate->instance);
+  return choice->key_width <= limits.max_key_bits && count >= limits.least_count &&
+         count <= limits.max_count;
 }
 
 /* True if it is time to try it. A slower plugin is expected to lose as much time as the one that is
@@ -289,7 +291,7 @@ static bool may_try(const rs_choice *choice, const rs_candidate *candidate,
                     const rs_candidate *linked_in, size_t count, bool whole)
 {
   if (rs_pace_tries(&candidate->pace, count, whole) == RS_PACE_TRIES) return false;
-  if (choice->prepared || candidate == linked_in) return true;
+  if (candidate == linked_in) return true;
   return rs_pace_tries(&linked_in->pace, count, whole) > 0 &&
          can_lose(choice, rs_pace_expects(&linked_in->pace, count, whole));
 }
@@ -320,45 +322,39 @@ static bool use_fastest(rs_choice *choice, rs_candidate *linked_in, size_t count
   return true;
 }
 
-/* Loads all plugins and opens them. */
-static recsort_status start(rs_choice *choice, size_t count, recsort_error *error)
+/* Loads all plugins, and opens the ones with a better score than the one that is linked in. If
+ * there is no memory for them, that one goes on. */
+static void start(rs_choice *choice, const rs_candidate *linked_in)
 {
   const double before = rs_clock_seconds();
-  const recsort_status status = load_all(choice, error);
-  for (size_t i = 0; i < choice->plugins->count && !status; i++)
-    (void)competes(choice, choice->plugins->candidates[i], count);
-  if (!choice->prepared) choice->lost += rs_clock_seconds() - before;
-  return status;
+  recsort_error cause;
+  if (load_all(choice, &cause) == RECSORT_OK)
+    for (size_t i = 0; choice->plugins->candidates[i] != linked_in; i++)
+      (void)is_open(choice, choice->plugins->candidates[i], &cause);
+  choice->lost += rs_clock_seconds() - before;
 }
 
-recsort_status rs_choice_prepare(rs_choice *choice, size_t count, recsort_error *error)
-{
-  if (!choice->automatic || choice->all_loaded || count < RS_LOAD_LEAST) return RECSORT_OK;
-  choice->prepared = true;
-  return start(choice, count, error);
-}
-
-recsort_status rs_choice_for(rs_choice *choice, size_t count, bool whole, bool loads,
-                             recsort_error *error)
+void rs_choice_for(rs_choice *choice, size_t count, bool whole, bool loads)
 {
   recsort_error cause;
-  if (!choice->automatic) return RECSORT_OK;
-  if (!choice->all_loaded) {
-    if (!loads || count < RS_LOAD_LEAST || !can_lose(choice, RS_CHOICE_START)) return RECSORT_OK;
-    const recsort_status status = start(choice, count, error);
-    if (status) return status;
-  }
-  rs_candidate *const linked_in = rs_choice_is_timed(choice, count) ? linked_in_of(choice) : NULL;
-  if (!linked_in || !use_fastest(choice, linked_in, count, whole))
+  if (!choice->automatic) return;
+  rs_candidate *const linked_in = linked_in_of(choice);
+  const bool timed = linked_in && rs_choice_is_timed(choice, count);
+  if (!choice->all_loaded && timed && loads && can_lose(choice, RS_CHOICE_START))
+    start(choice, linked_in);
+  if (!choice->all_loaded) return; /* the one that is linked in is in use */
+  if (!timed || !use_fastest(choice, linked_in, count, whole))
     use(choice, find_best(choice, 0, count, &cause), RS_BEST);
-  return RECSORT_OK;
 }
 
 bool rs_choice_take(rs_choice *choice, size_t number, size_t count)
 {
   rs_candidate *const candidate = choice->plugins->candidates[number];
-  if (!choice->automatic || !choice->all_loaded || !competes(choice, candidate, count))
-    return false;
+  const rs_candidate *const linked_in = linked_in_of(choice);
+  if (!choice->automatic || !choice->all_loaded) return false;
+  for (size_t i = 0; i < number; i++)
+    if (choice->plugins->candidates[i] == linked_in) return false; /* its score is too low */
+  if (!competes(choice, candidate, count)) return false;
   use(choice, candidate, RS_TRIED);
   return true;
 }
@@ -379,6 +375,11 @@ void rs_choice_note(rs_choice *choice, size_t count, bool whole, double seconds)
     if (longer > 0) choice->lost += longer;
   }
   rs_pace_note(&choice->in_use->pace, count, whole, seconds);
+}
+
+void rs_choice_note_failure(rs_choice *choice, double seconds)
+{
+  choice->lost += seconds;
 }
 
 /* ---- Failures ---- */

@@ -3,11 +3,10 @@
  * If you name a plugin, only that one is loaded, at once, and it is never replaced.
  *
  * "auto" is the fastest one, as far as it has seen. The plugin that is linked in begins. It costs
- * time to load the others, to start a device, and to find out that it is slower: at most a
- * twentieth of the time of all sorts so far may be lost so (RS_CHOICE_SHARE). So the others are
- * loaded once sorts have taken twenty times as long as a start; until then no library is loaded and
- * no device is touched. Or rs_choice_prepare() loads them before any sort, and what that takes does
- * not count.
+ * time to load the others, to start a device, and to find out that it is slower: about a twentieth
+ * of the time of all sorts so far may be lost so (RS_CHOICE_SHARE). So the others are loaded once
+ * sorts have taken twenty times as long as a start; until then no library is loaded and no device
+ * is touched. What a start and each try have really lost counts before the next try.
  *
  * Then each plugin with a better score than the one that is linked in sorts three arrays of about
  * so many records, and the fastest one the next ones (pace.h). Arrays smaller than its least_count,
@@ -36,10 +35,10 @@ typedef struct rs_choice {
   uint32_t key_width;    /* plugins that cannot sort such keys are passed over */
   bool automatic;
   bool all_loaded;
-  bool asked;    /* the plugin that is linked in lacks the algorithm or an option */
-  bool prepared; /* all plugins were loaded before sorts */
-  double spent;  /* seconds of the sorts that were timed */
-  double lost;   /* seconds that starts took, and sorts longer than by the plugin linked in */
+  bool asked;   /* the plugin that is linked in lacks the algorithm or an option */
+  double spent; /* seconds of the sorts that were timed */
+  double lost;  /* seconds that starts and failures took, and sorts longer than by the plugin that
+                 * is linked in */
   rs_reason reason;
   rs_candidate *in_use;                            /* is open; NULL: every plugin has failed */
   rs_plugin_instance linked_in;                    /* of the linked-in plugin, once it has merged */
@@ -55,20 +54,19 @@ recsort_status rs_choice_open(rs_choice *choice, rs_registry *plugins,
                               uint32_t key_width, recsort_error *error);
 void rs_choice_close(rs_choice *choice);
 
-/* Makes the plugin for `count` records the one in use; `whole`: only sorted records are wanted.
- * With "auto" this may open plugins, and if `loads`, load them. Errors: OUT_OF_MEMORY. */
-recsort_status rs_choice_for(rs_choice *choice, size_t count, bool whole, bool loads,
-                             recsort_error *error);
+/* Makes the plugin for `count` records the one in use, NULL if there is none; `whole`: whole
+ * records may be passed to it. With "auto" this may open plugins, and if `loads`, load them. */
+void rs_choice_for(rs_choice *choice, size_t count, bool whole, bool loads);
 
-/* With "auto", loads all plugins before the sorts that are timed. Errors: OUT_OF_MEMORY. */
-recsort_status rs_choice_prepare(rs_choice *choice, size_t count, recsort_error *error);
-
-/* Makes plugin `number` the one in use if "auto" may choose it for `count` records. */
+/* Makes plugin `number` the one in use if "auto" has loaded it and may choose it for `count`
+ * records. */
 bool rs_choice_take(rs_choice *choice, size_t number, size_t count);
 
-/* True if a sort of `count` records is to be timed; then what it took is noted. */
+/* True if a sort of `count` records is to be timed. Then what it took is noted, or what a plugin
+ * took that failed. */
 bool rs_choice_is_timed(const rs_choice *choice, size_t count);
 void rs_choice_note(rs_choice *choice, size_t count, bool whole, double seconds);
+void rs_choice_note_failure(rs_choice *choice, double seconds);
 
 /* Replaces the plugin in use, which has failed, by the next best one for `count` records. False if
  * there is none, or the plugin was named. */

@@ -34,7 +34,7 @@ enum {
   MOST_RECORDS = 1 << 14,
   WORTH_BUCKETS = 32, /* fewer are one bucket of one thread, while all fit a third-level cache */
   MANY_BUCKETS = 1 << 10, /* as their streams fill the caches, more of them are twice as large */
-  LARGEST_BUCKET = 4,     /* times the mean; a sample of 16 a bucket is hardly ever so wrong */
+  LARGEST_BUCKET = 5,     /* times the mean; a sample of 16 a bucket is hardly ever so wrong */
   STAGE_BYTES = 1 << 12,
   MOST_KEY_WORDS = 4 /* of 64 bits */
 };
@@ -90,10 +90,12 @@ static size_t buckets_for(const record_sort *s)
   return buckets;
 }
 
-/* Room for a bucket that is larger than the mean, as the sample cannot tell exactly. */
+/* Room for a bucket that is larger than the mean, as the sample cannot tell exactly. More records
+ * never need less. */
 static size_t room_for(const record_sort *s)
 {
-  const size_t mean = s->count / s->buckets + 1, fits = fitting(s->size);
+  const size_t mean = s->count / s->buckets + 1;
+  const size_t fits = (s->buckets < MANY_BUCKETS ? 1 : 2) * fitting(s->size);
   return LARGEST_BUCKET * (mean > fits ? mean : fits);
 }
 
@@ -130,7 +132,7 @@ static bool place_all(record_sort *s, bool in_place)
   *at = (layout){.bytes = 0};
   return work_place(&at->bytes, &at->copy, in_place && parted ? s->count : 0, s->size) &&
          work_place(&at->bytes, &at->buckets, parted ? s->count : 0, sizeof(uint16_t)) &&
-         work_place(&at->bytes, &at->splitters, parted, sizeof(splitters)) &&
+         work_place(&at->bytes, &at->splitters, parted, splitters_size(s->buckets)) &&
          work_place(&at->bytes, &at->begin, counts, sizeof(uint64_t)) &&
          work_place(&at->bytes, &at->next, counts, sizeof(uint64_t)) &&
          work_place(&at->bytes, &at->slots, s->team.threads, slot_bytes(s, in_place));
@@ -361,8 +363,7 @@ static void find_buckets(const record_sort *s, const uint64_t *keys, size_t firs
   uint64_t words[CLASSIFY_AT_ONCE];
   uint16_t *const buckets = buckets_of(s) + first;
   if (s->key_size == sizeof(uint32_t) && splitters_need_keys_only(splitters_of(s))) {
-    rs_splitters_classify_keys(splitters_of(s), (const uint32_t *)(const void *)keys, count,
-                               buckets);
+    rs_splitters_classify_keys(splitters_of(s), keys, count, buckets);
   } else if (s->key_size == sizeof *keys && s->index_bits == 0) {
     rs_splitters_classify(splitters_of(s), keys, count, buckets);
   } else {

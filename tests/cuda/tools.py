@@ -20,7 +20,7 @@ from pathlib import Path
 plugin, tools, schema = (str(Path(argument).resolve()) for argument in sys.argv[1:4])
 THREADS = int(sys.argv[4])
 RECORDS = 600
-MANY = 12288  # "auto" counts the time of so many, but searches for no device for one short sort
+MANY = 12288  # from which on a program may be sorted by a GPU; the command searches for none
 STICKY = 700
 SANITIZER_ON_FIBERS = 'and may produce false positives in some cases!\n'
 

@@ -77,27 +77,22 @@ static bool went_well(recsort_status status, const recsort_error *error, tally *
 
 /* ---- Scenarios ---- */
 
-/* Few records would go to the CPU. */
-static void load_for_script(recsort_sorter *sorter, tally *t)
-{
-  recsort_error error = {0};
-  if (sorter && count == FEW && getenv("RECSORT_TEST_SCRIPT"))
-    (void)went_well(load_plugins(sorter, &error), &error, t);
-}
-
 static recsort_sorter *open_sorter(const recsort_allocator *memory, tally *t)
 {
   recsort_error error = {0};
   recsort_schema *schema = kept;
   recsort_sorter *sorter = NULL;
-  const recsort_options options = {
-      .struct_size = sizeof options, .threads = 4, .allocator = memory};
+  static const char *const asked[] = {"asked=1"}; /* so that "auto" is the scripted plugin */
+  const recsort_options options = {.struct_size = sizeof options,
+                                   .plugin_options = asked,
+                                   .plugin_option_count = getenv("RECSORT_TEST_SCRIPT") != NULL,
+                                   .threads = 4,
+                                   .allocator = memory};
   if (kept ||
       went_well(recsort_schema_load_file(RS_NATIVE_SCHEMAS "/entity.yaml", memory, &schema, &error),
                 &error, t))
     (void)went_well(recsort_sorter_create(schema, &options, &sorter, &error), &error, t);
   if (!kept) recsort_schema_destroy(schema);
-  load_for_script(sorter, t);
   return sorter;
 }
 

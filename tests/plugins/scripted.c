@@ -304,6 +304,10 @@ static const recsort_plugin_algorithm insertion = {sizeof insertion, 0, "inserti
                                                    "insertion sort, for tests"};
 static const recsort_plugin_algorithm *const algorithms[] = {&insertion};
 
+/* An option that the CPU's plugin lacks: with it, "auto" is this plugin from the first sort on. */
+static const recsort_plugin_option asked = {sizeof asked, 0, "asked", "1: nothing, for tests"};
+static const recsort_plugin_option *const options[] = {&asked};
+
 static const recsort_plugin table = {.size = sizeof table,
                                      .abi = RECSORT_PLUGIN_ABI,
                                      .name = "scripted",
@@ -311,6 +315,8 @@ static const recsort_plugin table = {.size = sizeof table,
                                      .description = "fails when it is told to",
                                      .algorithms = algorithms,
                                      .algorithm_count = 1,
+                                     .options = options,
+                                     .option_count = 1,
                                      .score = score,
                                      .open = open,
                                      .close = close,

@@ -89,7 +89,7 @@ def test_the_extra_for_ray_is_named_where_ray_is_missing():
 
 def test_plugins_are_not_looked_for_where_the_wheel_was_built():
     library = Path(_library.__file__).with_name('librecsort.so').read_bytes()
-    assert b'\0/usr/local/lib/recsort\0' in library
+    assert re.findall(rb'(/[ -~]*)/recsort\0', library) == [b'/usr/local/lib']
 
 
 @pytest.mark.parametrize('page', ['README.md', 'docs/python.md'])

@@ -31,18 +31,6 @@ static inline recsort_status sort_bytes(recsort_sorter *sorter, size_t count, bo
   return plan_bytes(sorter, job, bytes, error);
 }
 
-/* Loads all plugins for "auto" before any sort. The sorter keeps no memory. */
-static inline recsort_status load_plugins(recsort_sorter *sorter, recsort_error *error)
-{
-  char here;
-  recsort_job job = RECSORT_JOB_INIT;
-  job.count = 12288; /* "auto" loads none for fewer */
-  job.records = job.sorted = &here;
-  const recsort_status status = recsort_sorter_reserve(sorter, &job, error);
-  if (status == RECSORT_OK) (void)recsort_sorter_reserve(sorter, NULL, NULL);
-  return status;
-}
-
 /* ---- The permutation that a sorter keeps ---- */
 
 typedef struct permutation {

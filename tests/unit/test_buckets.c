@@ -295,7 +295,7 @@ static bool check_splitters(unsigned pattern, size_t buckets, unsigned key_bits)
   const unsigned index_bits = differ ? INDEX_BITS : 0;
   const size_t count = buckets * EACH;
   uint64_t seed = pattern;
-  splitters *const made = malloc(sizeof *made);
+  splitters *const made = malloc(splitters_size(buckets));
   uint64_t *const words = malloc(count * sizeof *words);
   uint64_t *const sample = malloc(buckets * SAMPLES_A_BUCKET * sizeof *sample);
   size_t *const sizes = calloc(buckets, sizeof *sizes);
@@ -351,6 +351,54 @@ static void test_splitters(void **state)
       all++;
     }
   assert_in_range(by_keys, 1, all - 1); /* both ways were taken */
+}
+
+/* Most words are in a band of the range, where a cell is due so many samples. */
+static size_t largest_in_band(unsigned each_cell, size_t buckets, uint64_t seed)
+{
+  enum { EACH = 100, OUTSIDE = 50 };
+  const size_t count = buckets * EACH, samples = buckets * SAMPLES_A_BUCKET;
+  const uint64_t band = ((uint64_t)UINT32_MAX << INDEX_BITS) / each_cell;
+  splitters *const made = malloc(splitters_size(buckets));
+  uint64_t *const words = malloc(count * sizeof *words);
+  uint64_t *const sample = malloc(samples * sizeof *sample);
+  size_t *const sizes = calloc(buckets, sizeof *sizes), largest = 0;
+  for (size_t i = 0; i < count; i++) {
+    const uint64_t word = next_random(&seed) >> (32 - INDEX_BITS);
+    words[i] = i % OUTSIDE == 0 ? word : band + word % band;
+  }
+  for (size_t i = 0; i < samples; i++)
+    sample[i] = words[next_random(&seed) % count];
+  qsort(sample, samples, sizeof *sample, compare_words);
+  rs_splitters_make(made, sample, buckets, INDEX_BITS);
+  for (size_t i = 0; i < count; i += CLASSIFY_AT_ONCE) {
+    uint16_t found[CLASSIFY_AT_ONCE];
+    const size_t some = count - i < CLASSIFY_AT_ONCE ? count - i : CLASSIFY_AT_ONCE;
+    rs_splitters_classify(made, words + i, some, found);
+    for (size_t n = 0; n < some; n++)
+      if (++sizes[found[n]] > largest) largest = sizes[found[n]];
+  }
+  free(made);
+  free(words);
+  free(sample);
+  free(sizes);
+  return largest * 10 / EACH;
+}
+
+/* Cells that have about as many words as let their splitters move: no bucket gets more than 4.2
+ * times its share, and a sort has room for 5. */
+static void test_crowded_cells(void **state)
+{
+  static const unsigned each[] = {12, 18, 22, 26, 32, 40, 55};
+  size_t worst = 0;
+  (void)state;
+  for (size_t e = 0; e < sizeof each / sizeof *each; e++)
+    for (size_t buckets = 256; buckets <= MOST_BUCKETS; buckets *= 4)
+      for (uint64_t seed = 1; seed <= 4; seed++) {
+        const size_t tenths = largest_in_band(each[e], buckets, seed * 1000 + e);
+        if (tenths > worst) worst = tenths;
+      }
+  assert_in_range(worst, 20, 42);
 }
 
 /* ---- Copies of records ---- */
@@ -758,6 +806,7 @@ int main(void)
       cmocka_unit_test(test_wide_orders),
       cmocka_unit_test(test_few_words),
       cmocka_unit_test(test_splitters),
+      cmocka_unit_test(test_crowded_cells),
       cmocka_unit_test(test_copies_of_any_size),
       cmocka_unit_test(test_streams),
       cmocka_unit_test(test_what_is_no_permutation),

@@ -115,15 +115,31 @@ static bool has_parameters(const cli_job *job, recsort_error *error)
   return false;
 }
 
+/* A GPU does not pay for files, and takes memory; so "auto" starts none unless it is asked for. */
+static bool is_for_cpu(const recsort_options *sorting)
+{
+  const bool automatic = sorting->plugin == NULL || strcmp(sorting->plugin, "auto") == 0;
+  return automatic && sorting->algorithm == NULL && sorting->plugin_option_count == 0;
+}
+
 bool job_create_sorter(cli_job *job, recsort_error *error)
 {
   const cli_options *const options = job->options;
-  if (recsort_sorter_create(job->schema, &options->sorting, &job->sorter, error) != RECSORT_OK) {
-    return false;
-  }
+  recsort_options sorting = options->sorting;
+  if (is_for_cpu(&sorting)) sorting.plugin = "cpu";
+  if (recsort_sorter_create(job->schema, &sorting, &job->sorter, error) != RECSORT_OK) return false;
   for (size_t i = 0; i < options->parameter_count; i++)
     if (!set_parameter(job, &options->parameters[i], error)) return false;
   return has_parameters(job, error);
+}
+
+recsort_stats job_stats(const cli_job *job)
+{
+  recsort_stats stats;
+  recsort_sorter_get_stats(job->sorter, &stats, sizeof stats);
+  if (is_for_cpu(&job->options->sorting) && strcmp(stats.choice, "asked for by name") == 0)
+    stats.choice = "a GPU, if there is one, does not pay for files; name it if it is to sort";
+  return stats;
 }
 
 bool job_open_sorter(cli_job *job)

@@ -33,6 +33,8 @@ static inline uint64_t order_at(const cli_order *order, size_t place)
 bool job_create_sorter(cli_job *job, recsort_error *error);
 /* The same. False, after a message, on failure. */
 bool job_open_sorter(cli_job *job);
+/* Those of its sorter. */
+recsort_stats job_stats(const cli_job *job);
 
 /* Opens the schema, or makes it of the first input, a .npy file, and finds the job's format; with
  * `look`, opens the first input for that if need be. What it opens belongs to `npy` and `ahead`.

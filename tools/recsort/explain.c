@@ -216,8 +216,7 @@ int command_explain(cli_job *job)
   const tool_format format = job->format;
   if (!job_open_sorter(job)) return TOOL_TROUBLE;
   choose_plugin(job, &format);
-  recsort_stats stats;
-  recsort_sorter_get_stats(job->sorter, &stats, sizeof stats);
+  const recsort_stats stats = job_stats(job);
   print_layout(job->schema, &format);
   print_keys(job->sorter, &stats);
   printf("\nplugin: %s, algorithm %s\nwhy: %s\n", stats.plugin, stats.algorithm, stats.choice);

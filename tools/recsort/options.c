@@ -367,7 +367,7 @@ static const option_row rows[] = {
      .help = "  -S, --memory SIZE|N%, -T, --temporary-directory DIR  to sort in; for the rest\n"},
     {"temporary-directory", 'T', required_argument, .apply = add_folder},
     {"plugin", 0, required_argument, .apply = set_text, SETS(sorting.plugin),
-     .help = "      --plugin NAME, --algorithm NAME  what sorts (default: auto, the best here)\n"},
+     .help = "      --plugin NAME, --algorithm NAME  what sorts (default: auto, the CPU)\n"},
     {"algorithm", 0, required_argument, .apply = set_text, SETS(sorting.algorithm)},
     {"device", 0, required_argument, .apply = add_device,
      .help = "      --device NUMBER, --plugin-option KEY=VALUE  which GPU; memory=8G\n"},

@@ -164,8 +164,7 @@ static bool sorted_well(const cli_job *job, const tool_records *input, recsort_s
     spill_report_record(job, input, error);
     return false;
   }
-  recsort_stats stats;
-  recsort_sorter_get_stats(job->sorter, &stats, sizeof stats);
+  const recsort_stats stats = job_stats(job);
   if (stats.fallback != NULL) tool_error("%s", stats.fallback);
   return true;
 }
@@ -224,8 +223,7 @@ static bool holds_all(const cli_options *options, const tool_records *input)
 /* The memory for writing besides the records: a buffer for each thread, if they are gathered. */
 static uint64_t buffer_size(const cli_job *job, uint64_t total)
 {
-  recsort_stats stats;
-  recsort_sorter_get_stats(job->sorter, &stats, sizeof stats);
+  const recsort_stats stats = job_stats(job);
   const unsigned threads = stats.threads;
   const bool gathered =
       job->options->index_bits != 0 || recsort_schema_describe(job->schema)->size < piece_size;
@@ -407,8 +405,7 @@ static bool write_sorted(const cli_job *job, tool_output *output, tool_records *
   }
   if (at != NULL) {
     if (!sort_into(job, output, input, at)) return false;
-    recsort_stats stats;
-    recsort_sorter_get_stats(job->sorter, &stats, sizeof stats);
+    const recsort_stats stats = job_stats(job);
     *sorted = tool_seconds() - stats.permute_seconds;
   } else {
     if (!find_order(job, input, &order)) return false;

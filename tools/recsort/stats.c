@@ -90,9 +90,8 @@ static void print_json(const recsort_stats *stats, uint64_t records, const stage
 
 void print_stats(const cli_job *job, uint64_t records, const run_times *times, recsort_file *file)
 {
-  recsort_stats stats;
   recsort_file_stats spilled;
-  recsort_sorter_get_stats(job->sorter, &stats, sizeof stats);
+  recsort_stats stats = job_stats(job);
   recsort_file_get_stats(file, &spilled, sizeof spilled);
   if (file != NULL) add_file(&stats, &spilled);
   const stage stages[stage_count] = {

@@ -162,8 +162,8 @@ RECSORT_API recsort_status recsort_plan(recsort_sorter *sorter, const recsort_jo
 /* Takes now the memory of such a job, and of jobs that differ from it only in fewer records, so
  * that none of them allocates. Without this call, the first job of a size allocates, and those
  * after it do not. Pointers are as for recsort_plan. If the memory grows, the permutation that the
- * sorter keeps ends, also if that fails; then the next call allocates. With "auto", loads the other
- * plugins if there are 12,288 records or more, and takes the memory of whichever takes most.
+ * sorter keeps ends, also if that fails; then the next call allocates. With "auto", the memory is
+ * that of the plugins that are loaded; a job that loads and tries others may allocate.
  *
  * Without a job (NULL), frees the sorter's working memory, which the next call allocates again. The
  * permutation that the sorter keeps ends.
@@ -541,13 +541,13 @@ RECSORT_API const recsort_schema_desc *recsort_schema_describe(const recsort_sch
  *  - A plugin that you name is opened by recsort_sorter_create. No other one is loaded, and it is
  *    never replaced.
  *  - With "auto", the plugin "cpu" sorts, and then the fastest one for arrays of about that size.
- *    To start a GPU and to find out that it is slower takes time; it is a twentieth of what sorts
- *    take, at most. So "cpu" sorts until calls with 12,288 records or more have taken 7 seconds.
- *    Then the other plugins are loaded and opened, and each sorts a few arrays; a call with fewer
- *    records is never sent to a GPU. recsort_sorter_reserve() with 12,288 records or more loads
- *    them at once: call it if frames must not wait for a GPU's start. If `algorithm` or an option is
- *    one that "cpu" does not have, recsort_sorter_create() loads the others, and the best that works
- *    here sorts. A plugin that fails in use is replaced by the next best one, and
+ *    To start a GPU and to find out that it is slower takes time: about a twentieth of what sorts
+ *    take. So "cpu" sorts until calls with 12,288 records or more have taken 7 seconds. Then the
+ *    other plugins are loaded and opened, which takes some 0.3 s once, and each sorts a few arrays
+ *    of each size. They stay open as long as the sorter. Calls with fewer records do not count. Name
+ *    the plugin if a frame must not wait for that, or if memory is short: another plugin may take
+ *    more of it. If `algorithm` or an option is one that "cpu" does not have,
+ *    recsort_sorter_create() loads the others, and the best that works here sorts. A plugin that fails in use is replaced by the next best one, and
  *    recsort_stats.fallback says so. The sorter does not use it again, even if the cause has passed,
  *    such as a brief shortage of memory; a new sorter does.
  *  - recsort_plugins_find (tools.h) lists the options of a plugin. An option that the plugin does
