@@ -100,8 +100,8 @@ classify_keys(const splitters *s, const void *keys, size_t count, uint16_t *buck
 
 #ifdef RS_HAS_AVX
 /* Comparisons of unsigned numbers and wider vectors. */
-__attribute__((target("avx2"))) static void
-classify_keys_avx2(const splitters *s, const void *keys, size_t count, uint16_t *buckets)
+__attribute__((target("avx2"))) static void classify_keys_avx2(const splitters *s, const void *keys,
+                                                               size_t count, uint16_t *buckets)
 {
   classify_keys(s, keys, count, buckets);
 }

@@ -13,12 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum {
-  MOST_BUCKETS = 1 << 12,
-  SAMPLES_A_BUCKET = 16,
-  CELLS_A_BUCKET = 16,
-  CLASSIFY_AT_ONCE = 256
-};
+enum { MOST_BUCKETS = 1 << 12, SAMPLES_A_BUCKET = 16, CELLS_A_BUCKET = 16, CLASSIFY_AT_ONCE = 256 };
 
 typedef struct splitters {
   uint64_t low; /* where the first cell begins; what is less is in bucket 0 */

@@ -61,9 +61,11 @@ static recsort_sorter *make_sorter(const recsort_schema *schema, unsigned thread
   static const char *const asked[] = {"asked=1"}; /* which loads plugins */
   recsort_error error;
   recsort_sorter *sorter = NULL;
-  const recsort_options options = {
-      .struct_size = sizeof options, .plugin_options = asked, .plugin_option_count = loads,
-      .threads = threads, .allocator = &soak.hook};
+  const recsort_options options = {.struct_size = sizeof options,
+                                   .plugin_options = asked,
+                                   .plugin_option_count = loads,
+                                   .threads = threads,
+                                   .allocator = &soak.hook};
   demand(recsort_sorter_create(schema, &options, &sorter, &error), &error);
   return sorter;
 }

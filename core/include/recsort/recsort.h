@@ -544,12 +544,13 @@ RECSORT_API const recsort_schema_desc *recsort_schema_describe(const recsort_sch
  *    To start a GPU and to find out that it is slower takes time: about a twentieth of what sorts
  *    take. So "cpu" sorts until calls with 12,288 records or more have taken 7 seconds. Then the
  *    other plugins are loaded and opened, which takes some 0.3 s once, and each sorts a few arrays
- *    of each size. They stay open as long as the sorter. Calls with fewer records do not count. Name
- *    the plugin if a frame must not wait for that, or if memory is short: another plugin may take
- *    more of it. If `algorithm` or an option is one that "cpu" does not have,
- *    recsort_sorter_create() loads the others, and the best that works here sorts. A plugin that fails in use is replaced by the next best one, and
- *    recsort_stats.fallback says so. The sorter does not use it again, even if the cause has passed,
- *    such as a brief shortage of memory; a new sorter does.
+ *    of each size. They stay open as long as the sorter. Calls with fewer records do not count.
+ *    Name the plugin if a frame must not wait for that, or if memory is short: another plugin may
+ *    take more of it. If `algorithm` or an option is one that "cpu" does not have,
+ *    recsort_sorter_create() loads the others, and the best that works here sorts. A plugin that
+ *    fails in use is replaced by the next best one, and recsort_stats.fallback says so. The sorter
+ *    does not use it again, even if the cause has passed, such as a brief shortage of memory; a
+ *    new sorter does.
  *  - recsort_plugins_find (tools.h) lists the options of a plugin. An option that the plugin does
  * not have, or a wrong value, is an error if you named the plugin; with "auto" the plugin is not
  *    used, and recsort_stats.fallback says so.
