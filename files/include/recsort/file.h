@@ -51,7 +51,8 @@ typedef recsort_status (*recsort_file_progress)(void *context, recsort_file_phas
 typedef struct recsort_file_options {
   size_t struct_size;         /* RECSORT_FILE_OPTIONS_INIT sets it */
   uint64_t memory;            /* the most bytes that the sort takes, the sorter's included; 0: three
-                               * quarters of the memory that is available */
+                               * quarters of the memory that is available. A sorter by "auto" may
+                               * take more once it tries a GPU: make it for "cpu" */
   const char *const *folders; /* where temporary files go: one file in each, without a name and
                                * readable only by you. The runs alternate. None: the folder that
                                * TMPDIR names, or /var/tmp; for recsort_file_sort the output's */

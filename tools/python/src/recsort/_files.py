@@ -62,9 +62,10 @@ class FileSort:
     ...         print(part)
     [1 2 3]
 
-    `records`, `keys` and settings are those of Sorter. `memory` is the most bytes that the sort takes,
-    None: three quarters of the available memory. Other records go to temporary files without
-    names in `folders`, a path or several; None: the folder that TMPDIR names, or /var/tmp.
+    `records`, `keys` and settings are those of Sorter, but the default plugin is "cpu". `memory` is the
+    most bytes that the sort takes, None: three quarters of the available memory. Other records go to
+    temporary files without names in `folders`, a path or several; None: the folder that TMPDIR names,
+    or /var/tmp.
 
     Keys of `longdouble` and `nan="error"` are refused, and complex numbers need `nan="total"`. POSIX only.
     Raises RecsortError, OSError if a temporary file cannot be written, and MemoryError, which says how
@@ -80,6 +81,8 @@ class FileSort:
         folders: StrPath | Sequence[StrPath] | None = None,
         **settings: Unpack[Settings],
     ) -> None:
+        if not settings.get('algorithm') and not settings.get('plugin_options'):
+            settings.setdefault('plugin', 'cpu')  # a GPU does not pay for files, and takes memory
         self._sorter = Sorter(records, keys, **settings)
         self.dtype: DType = self._sorter.dtype
         paths = [os.fsencode(path) for path in paths_of(folders or (), 'folders')]
