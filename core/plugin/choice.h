@@ -62,8 +62,8 @@ void rs_choice_for(rs_choice *choice, size_t count, bool whole, bool loads);
  * records. */
 bool rs_choice_take(rs_choice *choice, size_t number, size_t count);
 
-/* True if a sort of `count` records is to be timed. Then what it took is noted, or what a plugin
- * took that failed. */
+/* True if a sort of `count` records is timed. Then call one of the other two: with the seconds of
+ * the sort, or of the plugin that failed. */
 bool rs_choice_is_timed(const rs_choice *choice, size_t count);
 void rs_choice_note(rs_choice *choice, size_t count, bool whole, double seconds);
 void rs_choice_note_failure(rs_choice *choice, double seconds);

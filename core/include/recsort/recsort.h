@@ -148,9 +148,9 @@ RECSORT_API recsort_status recsort_run(recsort_sorter *sorter, const recsort_job
  * pointers it looks only at which are NULL or equal, and `records` may be NULL. It loads no plugin.
  * Not counted are up to 36 MiB of pinned memory of the CUDA plugin,
  * what it allocates if the device's free memory has shrunk, and what another plugin allocates if
- * "auto" replaces one. A plugin that moves whole records may take less. `needs` has an element for
- * each job. One thread at a time, as for a sorting call. Errors: OUT_OF_MEMORY (the size
- * overflows), PLUGIN_ERROR (the plugin cannot sort so many), INVALID_ARGUMENT.
+ * "auto" tries it, or replaces one. A plugin that moves whole records may take less. `needs` has an
+ * element for each job. One thread at a time, as for a sorting call. Errors: OUT_OF_MEMORY (the
+ * size overflows), PLUGIN_ERROR (the plugin cannot sort so many), INVALID_ARGUMENT.
  *
  * On a device, needs->device becomes the least workspace_size. `workspace`, `workspace_size`,
  * `stream` and `status` may be 0. Of the other pointers the call looks at which are NULL or
@@ -541,8 +541,8 @@ RECSORT_API const recsort_schema_desc *recsort_schema_describe(const recsort_sch
  *  - A plugin that you name is opened by recsort_sorter_create. No other one is loaded, and it is
  *    never replaced.
  *  - With "auto", the plugin "cpu" sorts, and then the fastest one for arrays of about that size.
- *    To start a GPU and to find out that it is slower takes time: about a twentieth of what sorts
- *    take. So "cpu" sorts until calls with 12,288 records or more have taken 7 seconds. Then the
+ *    Starting a GPU, and finding out that it is slower, costs about a twentieth of the sorting
+ *    time. So "cpu" sorts until calls with 12,288 records or more have taken 7 seconds. Then the
  *    other plugins are loaded and opened, which takes some 0.3 s once, and each sorts a few arrays
  *    of each size. They stay open as long as the sorter. Calls with fewer records do not count.
  *    Name the plugin if a frame must not wait for that, or if memory is short: another plugin may
