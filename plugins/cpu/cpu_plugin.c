@@ -9,15 +9,15 @@
 
 typedef struct cpu_algorithm {
   recsort_plugin_algorithm shown;
-  bool (*work_size)(const recsort_plugin_job *job, recsort_plugin_work *work);
-  void (*sort)(const recsort_plugin_job *job, void *memory, team t);
+  bool (*work_size)(const recsort_host *host, const recsort_plugin_job *job,
+                    recsort_plugin_work *work);
+  recsort_status (*sort)(const recsort_host *host, const recsort_plugin_job *job, void *memory);
 } cpu_algorithm;
 
-static const cpu_algorithm parallel_algorithm = {
-    {sizeof(recsort_plugin_algorithm), 0, "parallel",
-     "on all threads: records in buckets, other jobs by a merge sort in 16-way passes"},
-    rs_merge_work_size,
-    rs_merge_sort};
+static const cpu_algorithm parallel_algorithm = {{sizeof(recsort_plugin_algorithm), 0, "parallel",
+                                                  "on all threads: in buckets that fit a cache"},
+                                                 rs_parallel_work_size,
+                                                 rs_parallel_sort};
 
 static const cpu_algorithm sequential_algorithm = {
     {sizeof(recsort_plugin_algorithm), 0, "sequential",
@@ -54,14 +54,13 @@ static void cpu_limits(const void *instance, recsort_plugin_limits *limits)
   (void)instance;
   limits->max_key_bits = UINT32_MAX;
   limits->max_index_bits = 64;
-  limits->max_count = UINT64_C(1) << 48;
+  limits->max_count = RS_CPU_MOST;
 }
 
 static recsort_status cpu_work_size(const void *instance, const recsort_plugin_job *job,
                                     recsort_plugin_work *work, recsort_error *error)
 {
-  (void)instance;
-  if (job->count <= UINT64_C(1) << 48 && algorithms[job->algorithm]->work_size(job, work))
+  if (job->count <= RS_CPU_MOST && algorithms[job->algorithm]->work_size(instance, job, work))
     return RECSORT_OK;
   (void)snprintf(error->text, sizeof error->text, "%llu records are more than memory can hold",
                  (unsigned long long)job->count);
@@ -71,9 +70,12 @@ static recsort_status cpu_work_size(const void *instance, const recsort_plugin_j
 static recsort_status cpu_sort(void *instance, const recsort_plugin_job *job, void *memory,
                                recsort_error *error)
 {
-  (void)error;
-  algorithms[job->algorithm]->sort(job, memory, team_of_host(instance, job->threads));
-  return RECSORT_OK;
+  const recsort_status status = algorithms[job->algorithm]->sort(instance, job, memory);
+  if (status)
+    (void)snprintf(error->text, sizeof error->text,
+                   "the order found is not a permutation of %llu records",
+                   (unsigned long long)job->count);
+  return status;
 }
 
 static const void *cpu_extension(const char *name)

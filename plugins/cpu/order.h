@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KEYS_ORDER_BITS = 21 }; /* of an index. A digit and an index make a word of 32 bits */
+enum { KEYS_ORDER_BITS = 24 }; /* of an index. A digit and an index make a word of 32 bits */
 
 typedef enum keys_found {
   KEYS_IN_ORDER, /* already */

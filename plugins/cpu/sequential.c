@@ -16,8 +16,10 @@ static size_t key_words(const recsort_plugin_job *job)
   return job->key_width == 32 ? 1 : job->key_width / 64;
 }
 
-bool rs_sequential_work_size(const recsort_plugin_job *job, recsort_plugin_work *work)
+bool rs_sequential_work_size(const recsort_host *host, const recsort_plugin_job *job,
+                             recsort_plugin_work *work)
 {
+  (void)host;
   const uint64_t element = (key_words(job) + 1) * sizeof(uint64_t);
   uint64_t bytes = 0;
   if (!work_add(&bytes, job->count, element) || !work_add(&bytes, job->count, element))
@@ -100,16 +102,17 @@ static void store_permutation(const recsort_plugin_job *job, const uint64_t *sor
   }
 }
 
-void rs_sequential_sort(const recsort_plugin_job *job, void *memory, team t)
+recsort_status rs_sequential_sort(const recsort_host *host, const recsort_plugin_job *job,
+                                  void *memory)
 {
-  (void)t;
   const size_t words = key_words(job), count = (size_t)job->count;
   recsort_plugin_work work = {0};
-  (void)rs_sequential_work_size(job, &work);
+  (void)rs_sequential_work_size(host, job, &work);
   uint64_t *elements = memory, *other = elements + work.keys_offset / 2 / sizeof *elements;
   load_elements(job, (const char *)memory + work.keys_offset, elements);
   const uint64_t *sorted = words == 1   ? sort_elements(elements, other, count, 1)
                            : words == 2 ? sort_elements(elements, other, count, 2)
                                         : sort_elements(elements, other, count, words);
   store_permutation(job, sorted, words, memory);
+  return RECSORT_OK;
 }

@@ -1,10 +1,18 @@
-/* splitters.h - tells to which bucket a word belongs.
+/* splitters.h - tells to which bucket a key belongs.
  *
- * A bucket holds the words between two splitters of a sorted sample. A search through all splitters
- * costs more than the rest of the sort, so the range of words is cut into cells of equal width, and
- * a table gives the number of splitters below each. The splitters of a cell move to its end if the
- * cell has few words: then a word needs no comparison. Only where a cell holds about as many words
- * as two buckets, its splitters are searched.
+ * Splitters are keys, in ascending order. The bucket of a key is the number of splitters that are
+ * less: so equal keys are in one bucket, and each bucket has the keys after one splitter up to the
+ * next. A key that is frequent in the sample has a bucket of its own, however large it is, which
+ * needs no sort (equality buckets: M. Axtmann et al., "In-place parallel super scalar samplesort",
+ * ESA 2017, sect. 4.4).
+ *
+ * A search through all splitters costs more than the rest of the sort, so the range of keys is cut
+ * into cells of equal width, and a table gives the number of splitters below each. The splitters of
+ * a cell move to its end if the cell has few keys: then a key needs no comparison. Only where a
+ * cell holds about as many keys as two buckets, its splitters are searched.
+ *
+ * All this looks at one word of a key, which is all of it up to 64 bits. The splitters of wider
+ * keys that have the same word are compared in full.
  */
 #ifndef RECSORT_CPU_SPLITTERS_H
 #define RECSORT_CPU_SPLITTERS_H
@@ -13,43 +21,51 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MOST_BUCKETS = 1 << 12, SAMPLES_A_BUCKET = 16, CELLS_A_BUCKET = 16, CLASSIFY_AT_ONCE = 256 };
+enum {
+  MOST_BUCKETS = 1 << 16,
+  SAMPLES_A_BUCKET = 16,
+  CELLS_A_BUCKET = 16,
+  CLASSIFY_AT_ONCE = 256,
+  LARGEST_BUCKET = 6 /* times the mean; by the sample, it has 3.4 times that at most */
+};
+
+/* Where a key has its word: the 64 bits below bit `high`. Above it the keys are like `like`. */
+typedef struct key_window {
+  size_t words; /* of 64 bits, of a key, the least significant one first */
+  unsigned high;
+  const uint64_t *like;
+} key_window;
 
 typedef struct splitters {
-  uint64_t low; /* where the first cell begins; what is less is in bucket 0 */
+  uint64_t low; /* where the first cell begins; a word that is less is in bucket 0 */
   unsigned shift;
-  unsigned steps;      /* of the search among the splitters of a cell */
-  unsigned index_bits; /* the lowest ones of a word, below its key */
+  unsigned steps; /* of the search among the splitters of a cell */
   uint32_t cells;
+  size_t count; /* less than the number of buckets */
+  key_window window;
   uint16_t *below;     /* splitters below a cell; below[cells]: of what is above all cells */
-  uint64_t splitter[]; /* twice as many as buckets, padded with the greatest word */
+  uint8_t *equal;      /* by bucket. 1: all its keys are equal */
+  uint64_t *keys;      /* the splitters in full, and the key that `window` has; not for one word */
+  uint64_t splitter[]; /* words: twice as many as buckets, padded with the greatest one */
 } splitters;
 
+/* A sorted sample: key `i` is the one at keys + order[i] * words. */
+typedef struct key_sample {
+  const uint64_t *keys;
+  const uint32_t *order;
+  size_t words;
+} key_sample;
+
 /* The bytes of splitters for so many buckets. */
-static inline size_t splitters_size(size_t buckets)
-{
-  return sizeof(splitters) + 2 * buckets * sizeof(uint64_t) +
-         (buckets * CELLS_A_BUCKET + 1) * sizeof(uint16_t);
-}
+size_t rs_splitters_size(size_t buckets, size_t words);
 
-/* Makes splitters for `buckets`, a power of two from 2 to MOST_BUCKETS, of a sorted sample of
- * SAMPLES_A_BUCKET words for each. */
-void rs_splitters_make(splitters *made, const uint64_t *sample, size_t buckets,
-                       unsigned index_bits);
+/* Makes splitters for `buckets`, a power of two from 2 to MOST_BUCKETS, of a sample of
+ * SAMPLES_A_BUCKET keys for each. */
+void rs_splitters_make(splitters *made, size_t buckets, const key_sample *sample);
 
-/* Writes the buckets of `count` words, at most CLASSIFY_AT_ONCE: the number of splitters that are
- * less than the word. */
-void rs_splitters_classify(const splitters *s, const uint64_t *words, size_t count,
+/* Writes the buckets of `count` keys, at most CLASSIFY_AT_ONCE, of `width` bits: 32, 64, or a
+ * larger multiple of 64. */
+void rs_splitters_classify(const splitters *s, const void *keys, unsigned width, size_t count,
                            uint16_t *buckets);
-
-/* True if keys tell the buckets, without their indices. */
-static inline bool splitters_need_keys_only(const splitters *s)
-{
-  return s->steps == 0 && s->shift >= s->index_bits;
-}
-
-/* The same for keys of 32 bits, which lie above the index in a word: splitters_need_keys_only(). */
-void rs_splitters_classify_keys(const splitters *s, const void *keys, size_t count,
-                                uint16_t *buckets);
 
 #endif

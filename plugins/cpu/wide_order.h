@@ -16,17 +16,29 @@ typedef struct wide_keys {
   unsigned bits; /* more than 64 * (words - 1), at most 64 * words */
 } wide_keys;
 
-/* The upper 64 of a key's bits. */
-static inline uint64_t wide_prefix(const wide_keys *wide, size_t i)
+/* The 64 bits of a key below bit `high`, which is at least 1. */
+static inline uint64_t wide_bits(const uint64_t *key, unsigned high)
 {
-  const uint64_t *const top = wide->keys + (i + 1) * wide->words - 1;
-  const unsigned bits = wide->bits - 64 * (unsigned)(wide->words - 1);
-  return bits < 64 ? top[0] << (64 - bits) | top[-1] >> bits : top[0];
+  const size_t top = (high - 1) / 64;
+  const unsigned bits = (high - 1) % 64 + 1;
+  if (bits == 64) return key[top];
+  return key[top] << (64 - bits) | (top > 0 ? key[top - 1] >> bits : 0);
 }
 
-/* Like rs_keys_order(), or if `nearly`, like rs_keys_order_nearly(), each for as many keys.
- * `column`, `other` and `spare` are scratch for `count` elements. */
-keys_found rs_wide_order(const wide_keys *wide, bool nearly, size_t count, uint64_t *column,
-                         uint32_t *order, uint32_t *other, uint32_t *spare);
+static inline bool wide_is_less(const uint64_t *a, const uint64_t *b, size_t words)
+{
+  for (size_t w = words; w-- > 0;)
+    if (a[w] != b[w]) return a[w] < b[w];
+  return false;
+}
+
+/* Like rs_keys_order(), for as many keys. `column`, `other` and `spare` are scratch for `count`
+ * elements. */
+keys_found rs_wide_order(const wide_keys *wide, size_t count, uint64_t *column, uint32_t *order,
+                         uint32_t *other, uint32_t *spare);
+
+/* Like rs_keys_order_nearly(), for as many keys. */
+keys_found rs_wide_order_nearly(const wide_keys *wide, size_t count, uint64_t *column,
+                                uint32_t *order, uint32_t *other);
 
 #endif

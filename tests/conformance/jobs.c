@@ -6,7 +6,6 @@
 
 #include "conformance.h"
 #include "base/pool.h"
-#include "cpu/pairs.h"
 #include "patterns.h"
 #include "support/random.h"
 
@@ -15,10 +14,9 @@ enum { MAX_WORDS = 10, GUARD = 4096, POISON = 0xee };
 static const unsigned key_bits[] = {1,  2,   8,   17,  31,  32,  33,  45,  50,  57,  63,  64, 65,
                                     80, 100, 127, 128, 129, 191, 192, 193, 256, 320, 500, 640};
 /* Counts at which sorts change their behaviour; tested with their neighbours. */
-static const size_t edges[] = {
-    128,        256,         MULTIWAY_WINDOW, 1024,   2048, TILE_PAIRS / 2,
-    TILE_PAIRS, BLOCK_PAIRS, 2 * BLOCK_PAIRS, 1 << 16};
-static const size_t counts[] = {1000, 2 * BLOCK_PAIRS + 3, 40000, (1 << 17) + 9};
+static const size_t edges[] = {128,     256,     512,     1024,    2048,
+                               1 << 12, 1 << 13, 1 << 14, 1 << 15, 1 << 16};
+static const size_t counts[] = {1000, (1 << 15) + 3, 40000, (1 << 17) + 9};
 enum {
   BITS = sizeof key_bits / sizeof *key_bits,
   EDGES = sizeof edges / sizeof *edges,

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "conformance.h"
-#include "cpu/pairs.h"
 #include "kinds.h"
 #include "patterns.h"
 #include "support/columns.h"
@@ -13,7 +12,7 @@
 
 enum {
   SMALL_LENGTHS = 71,
-  MAX_RECORDS = MULTIWAY_RUNS * BLOCK_PAIRS + 1,
+  MAX_RECORDS = (1 << 18) + 1,
   MOST_IN_COLUMNS = (1 << 16) + 1 /* so many take several threads */
 };
 
@@ -21,21 +20,21 @@ enum {
  * neighbours. */
 static const size_t edges[] = {128,
                                256,
-                               MULTIWAY_WINDOW,
+                               512,
                                1024,
                                2048,
-                               TILE_PAIRS / 2,
+                               1 << 12,
                                3 << 11, /* tiles of devices */
-                               TILE_PAIRS,
+                               1 << 13,
                                3 << 12,
-                               BLOCK_PAIRS,
-                               2 * BLOCK_PAIRS,
-                               3 * BLOCK_PAIRS + BLOCK_PAIRS / 3,
+                               1 << 14,
+                               1 << 15,
+                               (3 << 14) + 5461,
                                1 << 16,
-                               5 * BLOCK_PAIRS + 77,
+                               (5 << 14) + 77,
                                1 << 17,
                                (1 << 17) + (1 << 16),
-                               MULTIWAY_RUNS *BLOCK_PAIRS};
+                               1 << 18};
 enum { EDGES = sizeof edges / sizeof *edges };
 
 /* A kind of record, with a sorter for each way and number of threads. */
