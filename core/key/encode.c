@@ -203,6 +203,15 @@ static inline bool encode_integer(key_range range, recsort_key_step step, unsign
   return encode_as(range, step, width);
 }
 
+static bool encode_float64(key_range range, recsort_key_step step)
+{
+  step.kind = RECSORT_KEY_FLOAT;
+  step.bytes = 8;
+  step.width = 64;
+  step.bit = 0;
+  return encode_as(range, step, 64);
+}
+
 static bool encode_single(key_range range)
 {
   const recsort_key_step *step = range.program->steps;
@@ -212,8 +221,11 @@ static bool encode_single(key_range range)
   const bool narrow = range.program->key_width == 32; /* not widened by a scope */
   if (step->kind == RECSORT_KEY_FLOAT && step->bytes == 4 && nan_last && narrow)
     return encode_float32(range, *step);
+  if (whole && step->bytes == 1 && narrow) return encode_integer(range, *step, 1);
+  if (whole && step->bytes == 2 && narrow) return encode_integer(range, *step, 2);
   if (whole && step->bytes == 4 && narrow) return encode_integer(range, *step, 4);
   if (whole && step->bytes == 8) return encode_integer(range, *step, 8);
+  if (step->kind == RECSORT_KEY_FLOAT && step->bytes == 8) return encode_float64(range, *step);
   return encode_as(range, *step, range.program->key_width);
 }
 

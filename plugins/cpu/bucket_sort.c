@@ -38,6 +38,7 @@ enum {
   WORTH_BUCKETS = 32, /* fewer are one bucket of one thread, while all fit a third-level cache */
   MANY_BUCKETS = 1 << 10,  /* as their streams fill the caches, more of them are twice as large */
   USUAL_BUCKETS = 1 << 12, /* at most, unless there are billions of elements */
+  COUNTED_BITS = 9,        /* keys of so few bits get a bucket for each value */
   STAGE_BYTES = 1 << 12
 };
 
@@ -99,6 +100,8 @@ static size_t buckets_for(const bucket_sort *s)
   while (buckets <= (buckets < MANY_BUCKETS ? wanted : wanted / 2) && buckets < USUAL_BUCKETS)
     buckets *= 2;
   while (s->count / buckets >= ((size_t)1 << KEYS_ORDER_BITS) / LARGEST_BUCKET)
+    buckets *= 2;
+  while (s->job->key_bits <= COUNTED_BITS && buckets < (size_t)2 << s->job->key_bits)
     buckets *= 2;
   return buckets;
 }
@@ -306,12 +309,19 @@ static bool bucket_keys(const bucket_sort *s, const char *elements, size_t count
 {
   if (s->program) return s->job->encode(s->program, elements, count, keys) != 0;
   for (size_t i = 0; i < count; i++, elements += s->size)
-    if (s->key_size == sizeof(uint32_t))
-      memcpy(keys + i * sizeof(uint32_t), elements, sizeof(uint32_t));
-    else if (s->key_size == sizeof(uint64_t))
-      memcpy(keys + i * sizeof(uint64_t), elements, sizeof(uint64_t));
-    else
+    switch (s->key_size) {
+    case 4:
+      memcpy(keys + i * 4, elements, 4);
+      break;
+    case 8:
+      memcpy(keys + i * 8, elements, 8);
+      break;
+    case 16:
+      memcpy(keys + i * 16, elements, 16);
+      break;
+    default:
       memcpy(keys + i * s->key_size, elements, s->key_size);
+    }
   return true;
 }
 

@@ -30,15 +30,15 @@ static bool same_key(const key_sample *sample, size_t i, size_t j)
 }
 
 /* The word of a key. A key that differs above the window goes before or after all others. */
-static uint64_t word_of(const key_window *window, const uint64_t *key)
+__attribute__((always_inline)) static inline uint64_t word_of(const key_window *window,
+                                                              const uint64_t *key)
 {
   const size_t top = (window->high - 1) / 64;
   const unsigned bits = (window->high - 1) % 64 + 1;
-  for (size_t w = window->words; w-- > top;) {
-    const uint64_t other = window->like[w],
-                   above = w > top ? UINT64_MAX : ~(UINT64_MAX >> (64 - bits));
-    if ((key[w] ^ other) & above) return key[w] < other ? 0 : UINT64_MAX;
-  }
+  uint64_t above = bits < 64 ? (key[top] ^ window->like[top]) >> bits : 0;
+  for (size_t w = top + 1; w < window->words; w++)
+    above |= key[w] ^ window->like[w];
+  if (above) return wide_is_less(key, window->like, window->words) ? 0 : UINT64_MAX;
   return wide_bits(key, window->high);
 }
 
@@ -71,6 +71,16 @@ static void add_before(splitters *s, const uint64_t *key)
   if (s->count > 0 && memcmp(before - words, before, words * sizeof *key) == 0) return;
   s->equal[s->count] = 0;
   s->splitter[s->count++] = word_of(&s->window, before);
+}
+
+/* If there are about as many buckets as values, each value gets one: keys are counted. */
+static bool choose_each(splitters *s, size_t buckets, uint64_t first, uint64_t last)
+{
+  if (last - first >= buckets - 2) return false;
+  if (first > 0) add(s, &(uint64_t){first - 1}, false);
+  for (uint64_t value = first; value - first <= last - first; value++)
+    add(s, &value, true);
+  return true;
 }
 
 /* Takes at most buckets - 1 splitters from the sample: one for each SAMPLES_A_BUCKET keys, and two
@@ -181,7 +191,9 @@ void rs_splitters_make(splitters *made, size_t buckets, const key_sample *sample
   made->window = window_of(sample, samples, like);
   memset(made->splitter, 0xff, 2 * buckets * sizeof *made->splitter);
   memset(made->equal, 0, buckets);
-  choose(made, sample, samples);
+  if (sample->words > 1 ||
+      !choose_each(made, buckets, *sample_key(sample, 0), *sample_key(sample, samples - 1)))
+    choose(made, sample, samples);
   cut_cells(made, buckets);
   round_up(made, sample, samples);
   fill_cells(made);
@@ -242,11 +254,23 @@ __attribute__((target("avx2"))) static void classify_32_avx2(const splitters *s,
 }
 #endif
 
-/* True if splitter `i`, which has word `word`, is less than the key. */
-static bool is_below(const splitters *s, size_t i, uint64_t word, const uint64_t *key)
+/* True if splitter `i` has the same word as a key, but is less. */
+static bool is_tied_below(const splitters *s, size_t i, uint64_t word, const uint64_t *key)
 {
-  return s->splitter[i] == word &&
+  return i < s->count && s->splitter[i] == word &&
          wide_is_less(s->keys + i * s->window.words, key, s->window.words);
+}
+
+/* The bucket of a key from bucket `b` on, whose splitter has the same word: a search by steps that
+ * double, as few splitters are tied most often. */
+static size_t tied_bucket(const splitters *s, size_t b, uint64_t word, const uint64_t *key)
+{
+  size_t step = 1;
+  for (; is_tied_below(s, b + step - 1, word, key); step *= 2)
+    b += step;
+  for (step /= 2; step > 0; step /= 2)
+    if (is_tied_below(s, b + step - 1, word, key)) b += step;
+  return b;
 }
 
 static void classify_wide(const splitters *s, const uint64_t *keys, size_t count, uint16_t *buckets)
@@ -256,18 +280,9 @@ static void classify_wide(const splitters *s, const uint64_t *keys, size_t count
   for (size_t i = 0; i < count; i++)
     each[i] = word_of(&s->window, keys + i * words);
   classify_words(s, each, count, buckets);
-  for (size_t i = 0; i < count; i++) {
-    size_t low = buckets[i], high = s->count;
-    if (low == high || s->splitter[low] != each[i]) continue;
-    while (low < high) {
-      const size_t middle = (low + high) / 2;
-      if (is_below(s, middle, each[i], keys + i * words))
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    buckets[i] = (uint16_t)low;
-  }
+  for (size_t i = 0; i < count; i++)
+    if (s->splitter[buckets[i]] == each[i])
+      buckets[i] = (uint16_t)tied_bucket(s, buckets[i], each[i], keys + i * words);
 }
 
 void rs_splitters_classify(const splitters *s, const void *keys, unsigned width, size_t count,

@@ -25,10 +25,28 @@ static const uint32_t tied = UINT32_C(1) << 31;
 
 _Static_assert(KEYS_ORDER_BITS < 31, "an index leaves the mark free");
 
-/* Sorts the tie `order`, the first of which has no mark, by 64 bits below `high`; takes the marks
- * away where these differ. */
+/* Marks ties of an order, whose place `i` has word column[places[i]]. False: words descend. */
+static bool mark_ties(const uint64_t *column, const uint32_t *places, size_t count, uint32_t *order,
+                      bool *ties)
+{
+  uint64_t last = column[places[0]];
+  bool any = false, wrong = false;
+  for (size_t i = 1; i < count; i++) {
+    const uint64_t word = column[places[i]];
+    wrong |= word < last;
+    if (word == last) {
+      order[i] |= tied;
+      any = true;
+    }
+    last = word;
+  }
+  *ties |= any;
+  return !wrong;
+}
+
+/* Sorts a tie by 64 bits below `high`. Its first index has no mark. */
 static bool order_tie(const wide_keys *wide, unsigned high, size_t count, uint64_t *column,
-                      uint32_t *order, uint32_t *other, uint32_t *spare)
+                      uint32_t *order, uint32_t *other, uint32_t *spare, bool *ties)
 {
   for (size_t i = 0; i < count; i++) {
     order[i] &= ~tied;
@@ -37,10 +55,20 @@ static bool order_tie(const wide_keys *wide, unsigned high, size_t count, uint64
   if (rs_keys_order(column, 64, count, other, spare) == KEYS_WRONG) return false;
   for (size_t i = 0; i < count; i++)
     spare[i] = order[other[i]];
-  for (size_t i = 0; i < count; i++) {
-    const uint64_t last = column[other[i ? i - 1 : 0]], word = column[other[i]];
-    if (word < last) return false;
-    order[i] = i > 0 && word == last ? spare[i] | tied : spare[i];
+  memcpy(order, spare, count * sizeof *order);
+  return mark_ties(column, other, count, order, ties);
+}
+
+/* Sorts all ties by 64 bits below `high`. */
+static bool order_ties(const wide_keys *wide, unsigned high, size_t count, uint64_t *column,
+                       uint32_t *order, uint32_t *other, uint32_t *spare, bool *ties)
+{
+  for (size_t begin = 0, end; begin < count; begin = end) {
+    for (end = begin + 1; end < count && order[end] & tied;)
+      end++;
+    if (end - begin > 1 &&
+        !order_tie(wide, high, end - begin, column, order + begin, other, spare, ties))
+      return false;
   }
   return true;
 }
@@ -49,19 +77,16 @@ keys_found rs_wide_order(const wide_keys *wide, size_t count, uint64_t *column, 
                          uint32_t *other, uint32_t *spare)
 {
   unsigned high = varying_below(wide, count);
-  bool ties = true;
+  bool ties = false;
+  if (count == 0) return KEYS_IN_ORDER;
   for (size_t i = 0; i < count; i++)
-    order[i] = i ? (uint32_t)i | tied : 0;
-  for (; ties; high = high > 64 ? high - 64 : 0) {
+    column[i] = wide_bits(wide->keys + i * wide->words, high);
+  const keys_found found = rs_keys_order(column, 64, count, order, other);
+  if (found == KEYS_WRONG || !mark_ties(column, order, count, order, &ties)) return KEYS_WRONG;
+  if (!ties) return found;
+  for (; ties && high > 64; high -= 64) {
     ties = false;
-    for (size_t begin = 0, end; begin < count && high > 0; begin = end) {
-      for (end = begin + 1; end < count && order[end] & tied;)
-        end++;
-      if (end - begin == 1) continue;
-      ties = true;
-      if (!order_tie(wide, high, end - begin, column, order + begin, other, spare))
-        return KEYS_WRONG;
-    }
+    if (!order_ties(wide, high - 64, count, column, order, other, spare, &ties)) return KEYS_WRONG;
   }
   bool ascend = true;
   for (size_t i = 0; i < count; i++) {

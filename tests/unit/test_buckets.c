@@ -1,15 +1,18 @@
-/* The sort of whole records on the CPU: orders of few keys, splitters, and what happens if a check
- * fails in the middle. The conformance suite tests whole sorts. */
+/* The sort on the CPU: orders of few keys, splitters, sorts of records and of keys, and what
+ * happens if a check fails in the middle. The conformance suite tests whole sorts. */
+#define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/pool.h"
 #include "base/copy_record.h"
@@ -204,13 +207,12 @@ static void check_wide_order(unsigned pattern, size_t words, unsigned bits, size
   const wide_keys wide = {keys, words, bits};
   qsort(expected, count, sizeof *expected, compare_wide);
   const keys_found found =
-      rs_wide_order(&wide, false, count, column, order, order + count, order + 2 * count);
-  assert_true(found == KEYS_ORDERED || (found == KEYS_IN_ORDER && ascend));
+      rs_wide_order(&wide, count, column, order, order + count, order + 2 * count);
+  assert_int_equal(found, ascend ? KEYS_IN_ORDER : KEYS_ORDERED);
   for (size_t i = 0; i < count; i++)
     if (order[i] != expected[i].index)
       fail_msg("pattern %u, %u bits, %zu keys: place %zu", pattern, bits, count, i);
-  const keys_found nearly =
-      rs_wide_order(&wide, true, count, column, order, order + count, order + 2 * count);
+  const keys_found nearly = rs_wide_order_nearly(&wide, count, column, order, order + count);
   if (pattern == SAME_PREFIX && count > 20) assert_int_equal(nearly, KEYS_UNORDERED);
   if (ascend) assert_int_equal(nearly, KEYS_IN_ORDER);
   if (nearly != KEYS_UNORDERED)
@@ -277,123 +279,205 @@ static void test_few_words(void **state)
 
 /* ---- Splitters ---- */
 
-static int compare_words(const void *a, const void *b)
+enum { EACH = 200 /* keys a bucket */ };
+
+typedef struct key_array {
+  uint64_t *words;
+  size_t each; /* words of a key */
+  size_t count;
+} key_array;
+
+static const uint64_t *key_in(const key_array *keys, size_t i)
 {
-  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return (x > y) - (x < y);
+  return keys->words + i * keys->each;
 }
 
-enum { INDEX_BITS = 20 };
-
-/* Words in ascending order have buckets in ascending order, none of which is crowded if the words
- * differ, as they do where `key_bits` bits of a key are above an index. Keys of 32 bits tell the
- * same buckets where they need no index. Returns whether they did. */
-static bool check_splitters(unsigned pattern, size_t buckets, unsigned key_bits)
+static int compare_full(const uint64_t *a, const uint64_t *b, size_t words)
 {
-  enum { EACH = 200, MOST_TIMES = 4 };
-  const bool differ = key_bits < 64;
-  const unsigned index_bits = differ ? INDEX_BITS : 0;
-  const size_t count = buckets * EACH;
+  for (size_t w = words; w-- > 0;)
+    if (a[w] != b[w]) return a[w] < b[w] ? -1 : 1;
+  return 0;
+}
+
+static int compare_pair(const void *a, const void *b)
+{
+  return compare_full(a, b, 2);
+}
+
+static int compare_word(const void *a, const void *b)
+{
+  return compare_full(a, b, 1);
+}
+
+static void sort_keys(const key_array *keys)
+{
+  qsort(keys->words, keys->count, keys->each * sizeof(uint64_t),
+        keys->each == 1 ? compare_word : compare_pair);
+}
+
+/* Keys of 32, 64 or 128 bits, sorted. The upper words of 128 bits have few values, or one. */
+static key_array make_keys(unsigned pattern, unsigned width, size_t count)
+{
+  const key_array keys = {malloc(count * 16), width > 64 ? 2 : 1, count};
   uint64_t seed = pattern;
-  splitters *const made = malloc(splitters_size(buckets));
-  uint64_t *const words = malloc(count * sizeof *words);
-  uint64_t *const sample = malloc(buckets * SAMPLES_A_BUCKET * sizeof *sample);
-  size_t *const sizes = calloc(buckets, sizeof *sizes);
   for (size_t i = 0; i < count; i++) {
     const uint64_t key = key_of(pattern, i, next_random(&seed));
-    words[i] = differ ? key >> (64 - key_bits) << INDEX_BITS | i : key;
+    keys.words[i * keys.each] = width == 32 ? (uint32_t)(key >> 32 ^ key) : key;
+    if (width > 64) keys.words[i * 2 + 1] = pattern % 2 ? 9 : next_random(&seed) % 5 << 40;
   }
-  for (size_t i = 0; i < buckets * SAMPLES_A_BUCKET; i++)
-    sample[i] = words[i * EACH / SAMPLES_A_BUCKET];
-  qsort(words, count, sizeof *words, compare_words);
-  qsort(sample, buckets * SAMPLES_A_BUCKET, sizeof *sample, compare_words);
-  rs_splitters_make(made, sample, buckets, index_bits);
-  const bool keys_tell = key_bits == 32 && splitters_need_keys_only(made);
-  uint16_t last = 0;
-  for (size_t i = 0; i < count; i += CLASSIFY_AT_ONCE) {
+  sort_keys(&keys);
+  return keys;
+}
+
+/* Splitters of a sample that has each key as often as is due to it. */
+static splitters *make_splitters(const key_array *keys, size_t buckets)
+{
+  const size_t samples = buckets * SAMPLES_A_BUCKET;
+  splitters *const made = malloc(rs_splitters_size(buckets, keys->each));
+  uint32_t *const order = malloc(samples * sizeof *order);
+  for (size_t i = 0; i < samples; i++)
+    order[i] = (uint32_t)(i * (keys->count / buckets) / SAMPLES_A_BUCKET);
+  rs_splitters_make(made, buckets, &(key_sample){keys->words, order, keys->each});
+  free(order);
+  return made;
+}
+
+static void classify_some(const splitters *s, const key_array *keys, unsigned width, size_t first,
+                          size_t count, uint16_t *found)
+{
+  uint32_t halves[CLASSIFY_AT_ONCE];
+  for (size_t n = 0; n < count; n++)
+    halves[n] = (uint32_t)*key_in(keys, first + n);
+  rs_splitters_classify(s, width == 32 ? (const void *)halves : key_in(keys, first), width, count,
+                        found);
+}
+
+/* Keys in ascending order have buckets in ascending order, equal keys the same one. No bucket is
+ * crowded, unless it is said to have equal keys, as it then has. Returns the steps of a search. */
+static unsigned check_splitters(unsigned pattern, size_t buckets, unsigned width, size_t *equal)
+{
+  enum { MOST_TIMES = 4 };
+  const key_array keys = make_keys(pattern, width, buckets * EACH);
+  splitters *const made = make_splitters(&keys, buckets);
+  const unsigned steps = made->steps;
+  size_t last = 0, size = 0;
+  for (size_t i = 0; i < keys.count; i += CLASSIFY_AT_ONCE) {
     uint16_t found[CLASSIFY_AT_ONCE];
-    const size_t some = count - i < CLASSIFY_AT_ONCE ? count - i : CLASSIFY_AT_ONCE;
-    rs_splitters_classify(made, words + i, some, found);
-    if (keys_tell) {
-      uint32_t keys[CLASSIFY_AT_ONCE];
-      uint16_t by_key[CLASSIFY_AT_ONCE];
-      for (size_t n = 0; n < some; n++)
-        keys[n] = (uint32_t)(words[i + n] >> INDEX_BITS);
-      rs_splitters_classify_keys(made, keys, some, by_key);
-      assert_memory_equal(by_key, found, some * sizeof *found);
-    }
+    const size_t some = keys.count - i < CLASSIFY_AT_ONCE ? keys.count - i : CLASSIFY_AT_ONCE;
+    classify_some(made, &keys, width, i, some, found);
     for (size_t n = 0; n < some; n++) {
+      const bool same =
+          i + n > 0 && compare_full(key_in(&keys, i + n), key_in(&keys, i + n - 1), keys.each) == 0;
       assert_true(found[n] >= last && found[n] < buckets);
-      if (i + n > 0 && words[i + n] == words[i + n - 1]) assert_int_equal(found[n], last);
+      if (same || (made->equal[found[n]] && i + n > 0)) assert_int_equal(same, found[n] == last);
+      size = found[n] == last ? size + 1 : 1;
       last = found[n];
-      sizes[last]++;
+      *equal += made->equal[last];
+      if (size > MOST_TIMES * EACH && !made->equal[last])
+        fail_msg("pattern %u, %u bits, %zu buckets: %zu is crowded", pattern, width, buckets, last);
     }
   }
-  for (size_t b = 0; b < buckets; b++)
-    if (differ && sizes[b] > MOST_TIMES * EACH)
-      fail_msg("pattern %u, %zu buckets: %zu in bucket %zu", pattern, buckets, sizes[b], b);
   free(made);
-  free(words);
-  free(sample);
-  free(sizes);
-  return keys_tell;
+  free(keys.words);
+  return steps;
 }
 
 static void test_splitters(void **state)
 {
-  size_t by_keys = 0, all = 0;
+  static const unsigned widths[] = {32, 64, 128};
+  size_t at_once = 0, all = 0;
   (void)state;
-  for (unsigned pattern = 0; pattern < PATTERNS; pattern++)
-    for (size_t buckets = 2; buckets <= MOST_BUCKETS; buckets *= 4) {
-      check_splitters(pattern, buckets, 64);
-      check_splitters(pattern, buckets, 64 - INDEX_BITS);
-      by_keys += check_splitters(pattern, buckets, 32);
-      all++;
-    }
-  assert_in_range(by_keys, 1, all - 1); /* both ways were taken */
+  for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
+    size_t equal = 0;
+    for (unsigned pattern = 0; pattern < PATTERNS; pattern++)
+      for (size_t buckets = 2; buckets <= 1 << 12; buckets *= 4, all++)
+        at_once += check_splitters(pattern, buckets, widths[w], &equal) == 0;
+    assert_true(equal > 0); /* frequent keys were found */
+  }
+  assert_in_range(at_once, 1, all - 1); /* both ways were taken */
 }
 
-/* Most words are in a band of the range, where a cell is due so many samples. */
+/* Keys that no sample had: the ones beside a frequent one, and what differs above the window. */
+static void test_splitters_of_rare_keys(void **state)
+{
+  enum { BUCKETS = 8, KEYS = 5 };
+  static const uint64_t top[KEYS] = {2, 3, 3, 3, 4}, low[KEYS] = {7, 0, 1, 2, 7};
+  (void)state;
+  for (unsigned words = 1; words <= 2; words++)
+    for (uint64_t frequent = 0; frequent <= UINT64_C(1) << 33; frequent += UINT64_C(1) << 32) {
+      const key_array keys = {malloc(BUCKETS * EACH * 16), words, (size_t)BUCKETS * EACH};
+      for (size_t i = 0; i < keys.count; i++) {
+        keys.words[i * words] = i % 2 ? frequent : frequent + i * 1000;
+        if (words == 2) keys.words[i * 2 + 1] = 3;
+      }
+      sort_keys(&keys);
+      splitters *const made = make_splitters(&keys, BUCKETS);
+      uint64_t rare[2 * KEYS];
+      uint16_t found[KEYS];
+      for (size_t k = 0; k < KEYS; k++) {
+        rare[k * words] = words == 2 ? frequent + low[k] - 1 : frequent + k - 1;
+        if (words == 2) rare[k * 2 + 1] = top[k];
+      }
+      if (frequent == 0) rare[words == 2 ? 2 : 0] = 0; /* no key is less */
+      rs_splitters_classify(made, rare, 64 * words, KEYS, found);
+      const size_t at = words == 2 ? 2 : 1; /* the frequent key */
+      assert_true(made->equal[found[at]]);
+      for (size_t k = 0; k < KEYS; k++) {
+        const int side = compare_full(rare + k * words, rare + at * words, words);
+        assert_true(side < 0   ? found[k] < found[at]
+                    : side > 0 ? found[k] > found[at]
+                               : found[k] == found[at]);
+      }
+      free(made);
+      free(keys.words);
+    }
+}
+
+/* Most keys are in a band of the range, where a cell is due so many samples. */
 static size_t largest_in_band(unsigned each_cell, size_t buckets, uint64_t seed)
 {
-  enum { EACH = 100, OUTSIDE = 50 };
-  const size_t count = buckets * EACH, samples = buckets * SAMPLES_A_BUCKET;
-  const uint64_t band = ((uint64_t)UINT32_MAX << INDEX_BITS) / each_cell;
-  splitters *const made = malloc(splitters_size(buckets));
+  enum { OUTSIDE = 50, MEAN = 100 };
+  const size_t count = buckets * MEAN, samples = buckets * SAMPLES_A_BUCKET;
+  const uint64_t band = ((uint64_t)UINT32_MAX << 20) / each_cell;
+  splitters *const made = malloc(rs_splitters_size(buckets, 1));
   uint64_t *const words = malloc(count * sizeof *words);
   uint64_t *const sample = malloc(samples * sizeof *sample);
+  uint32_t *const order = malloc(samples * sizeof *order);
   size_t *const sizes = calloc(buckets, sizeof *sizes), largest = 0;
   for (size_t i = 0; i < count; i++) {
-    const uint64_t word = next_random(&seed) >> (32 - INDEX_BITS);
+    const uint64_t word = next_random(&seed) >> 12;
     words[i] = i % OUTSIDE == 0 ? word : band + word % band;
   }
-  for (size_t i = 0; i < samples; i++)
+  for (size_t i = 0; i < samples; i++) {
     sample[i] = words[next_random(&seed) % count];
-  qsort(sample, samples, sizeof *sample, compare_words);
-  rs_splitters_make(made, sample, buckets, INDEX_BITS);
+    order[i] = (uint32_t)i;
+  }
+  qsort(sample, samples, sizeof *sample, compare_word);
+  rs_splitters_make(made, buckets, &(key_sample){sample, order, 1});
   for (size_t i = 0; i < count; i += CLASSIFY_AT_ONCE) {
     uint16_t found[CLASSIFY_AT_ONCE];
     const size_t some = count - i < CLASSIFY_AT_ONCE ? count - i : CLASSIFY_AT_ONCE;
-    rs_splitters_classify(made, words + i, some, found);
+    rs_splitters_classify(made, words + i, 64, some, found);
     for (size_t n = 0; n < some; n++)
       if (++sizes[found[n]] > largest) largest = sizes[found[n]];
   }
   free(made);
   free(words);
   free(sample);
+  free(order);
   free(sizes);
-  return largest * 10 / EACH;
+  return largest * 10 / MEAN;
 }
 
 /* Cells that have about as many words as let their splitters move: no bucket gets more than 4.2
- * times its share, and a sort has room for 5. */
+ * times its share, and a sort has room for LARGEST_BUCKET. */
 static void test_crowded_cells(void **state)
 {
   static const unsigned each[] = {12, 18, 22, 26, 32, 40, 55};
   size_t worst = 0;
   (void)state;
   for (size_t e = 0; e < sizeof each / sizeof *each; e++)
-    for (size_t buckets = 256; buckets <= MOST_BUCKETS; buckets *= 4)
+    for (size_t buckets = 256; buckets <= 1 << 12; buckets *= 4)
       for (uint64_t seed = 1; seed <= 4; seed++) {
         const size_t tenths = largest_in_band(each[e], buckets, seed * 1000 + e);
         if (tenths > worst) worst = tenths;
@@ -471,67 +555,98 @@ static void test_streams(void **state)
       check_streams(size, seed);
 }
 
-/* ---- Failures ---- */
+/* ---- Sorts ---- */
 
 enum { RECORD = 24, COUNT = 300000, FEW_RECORDS = 700 };
 
-/* The host's encoder, which fails at call `fail_at`. A record has a key of 64 bits, its number, and
- * more; keys of 32 bits are the upper half. */
+/* The host's encoder, which fails from call `fail_at` on. A record has a key of 64 bits, its
+ * number, and more; keys of 32 bits are the upper half, and keys of 128 bits go on with a few
+ * values. */
 static atomic_size_t calls; /* by all threads */
 static size_t fail_at;
-
-static uint32_t encode(const recsort_key_program *program, const void *records, uint64_t count,
-                       void *keys)
-{
-  for (size_t i = 0; i < count; i++) {
-    uint64_t key;
-    memcpy(&key, (const char *)records + RECORD * i, sizeof key);
-    if (program->key_width == 64)
-      ((uint64_t *)keys)[i] = key;
-    else
-      ((uint32_t *)keys)[i] = (uint32_t)(key >> 32);
-  }
-  return atomic_fetch_add(&calls, 1) + 1 != fail_at;
-}
-
-static recsort_status sort(unsigned width, unsigned threads, const char *records, size_t count,
-                           char *sorted)
-{
-  const team pool = rs_team(NULL, threads);
-  const recsort_host host = {.size = sizeof host, .run = pool.run, .context = pool.context};
-  const recsort_key_program program = {
-      .size = sizeof program, .record_size = RECORD, .key_bits = width, .key_width = width};
-  recsort_plugin_job job = {.size = sizeof job,
-                            .count = count,
-                            .key_bits = width,
-                            .key_width = width,
-                            .index_bits = 32,
-                            .threads = threads,
-                            .encode = encode};
-  recsort_plugin_times times = {.size = sizeof times};
-  recsort_error error = {0};
-  uint64_t bytes = 0;
-  void *const instance = (void *)(uintptr_t)&host;
-  calls = 0;
-  assert_int_equal(
-      rs_cpu_records.work_size(instance, &job, &program, records == sorted, &bytes, &error),
-      RECSORT_OK);
-  enum { ALIGNED = 64 };
-  char *const memory = malloc((size_t)bytes + ALIGNED);
-  assert_non_null(memory);
-  job.memory = memory + -(uintptr_t)memory % ALIGNED;
-  const recsort_status status =
-      rs_cpu_records.sort(instance, &job, &program, records, sorted, &times, &error);
-  assert_int_equal(status == RECSORT_CORRUPT_RESULT, error.text[0] != 0);
-  free(memory);
-  return status;
-}
 
 static uint64_t word_at(const char *records, size_t i, size_t word)
 {
   uint64_t value;
   memcpy(&value, records + i * RECORD + 8 * word, sizeof value);
   return value;
+}
+
+/* The key of a record, least significant word first. */
+static void key_words_of(unsigned width, const char *records, size_t i, uint64_t *words)
+{
+  const uint64_t key = word_at(records, i, 0);
+  words[0] = width == 32 ? key >> 32 : width == 64 ? key : word_at(records, i, 2) % 5;
+  words[1] = width == 128 ? key : 0;
+}
+
+static void encode_all(unsigned width, const char *records, size_t count, void *keys)
+{
+  for (size_t i = 0; i < count; i++) {
+    uint64_t words[2];
+    key_words_of(width, records, i, words);
+    const uint32_t half = (uint32_t)words[0];
+    memcpy((char *)keys + i * width / 8, width == 32 ? (const void *)&half : words, width / 8);
+  }
+}
+
+static uint32_t encode(const recsort_key_program *program, const void *records, uint64_t count,
+                       void *keys)
+{
+  encode_all(program->key_width, records, (size_t)count, keys);
+  return atomic_fetch_add(&calls, 1) + 1 < fail_at || fail_at == 0;
+}
+
+static recsort_plugin_job job_of(unsigned width, unsigned threads, size_t count)
+{
+  return (recsort_plugin_job){.size = sizeof(recsort_plugin_job),
+                              .count = count,
+                              .key_bits = width,
+                              .key_width = width,
+                              .index_bits = 32,
+                              .threads = threads,
+                              .encode = encode};
+}
+
+static recsort_host host_of(unsigned threads)
+{
+  const team pool = rs_team(NULL, threads);
+  return (recsort_host){.size = sizeof(recsort_host), .run = pool.run, .context = pool.context};
+}
+
+/* As a job's memory is: aligned, and full of whatever was there. */
+static char *make_memory(uint64_t bytes, char **block)
+{
+  enum { ALIGNED = 64 };
+  *block = malloc((size_t)bytes + ALIGNED);
+  assert_non_null(*block);
+  char *const memory = *block + -(uintptr_t)*block % ALIGNED;
+  memset(memory, 0xc3, (size_t)bytes);
+  return memory;
+}
+
+static recsort_status sort(unsigned width, unsigned threads, const char *records, size_t count,
+                           char *sorted)
+{
+  const recsort_host host = host_of(threads);
+  const recsort_key_program program = {
+      .size = sizeof program, .record_size = RECORD, .key_bits = width, .key_width = width};
+  recsort_plugin_job job = job_of(width, threads, count);
+  recsort_plugin_times times = {.size = sizeof times};
+  recsort_error error = {0};
+  uint64_t bytes = 0;
+  char *block;
+  void *const instance = (void *)(uintptr_t)&host;
+  calls = 0;
+  assert_int_equal(
+      rs_cpu_records.work_size(instance, &job, &program, records == sorted, &bytes, &error),
+      RECSORT_OK);
+  job.memory = make_memory(bytes, &block);
+  const recsort_status status =
+      rs_cpu_records.sort(instance, &job, &program, records, sorted, &times, &error);
+  assert_int_equal(status == RECSORT_CORRUPT_RESULT, error.text[0] != 0);
+  free(block);
+  return status;
 }
 
 /* Records in no order; `usual` of 8 have the same key. */
@@ -548,6 +663,18 @@ static char *make_records(size_t count, unsigned usual)
   return records;
 }
 
+/* Fails if record `from` of the input does not come after record `last`. */
+static void check_neighbours(unsigned width, const char *before, size_t last, size_t from,
+                             size_t place)
+{
+  uint64_t left[2], right[2];
+  key_words_of(width, before, last, left);
+  key_words_of(width, before, from, right);
+  const int side = compare_full(left, right, 2);
+  if (side > 0 || (side == 0 && last >= from))
+    fail_msg("%u bits: place %zu has record %zu after %zu", width, place, from, last);
+}
+
 /* Keys ascend, equal ones by their numbers, and each record is one of the input's. */
 static void check_sorted(unsigned width, const char *before, const char *sorted, size_t count)
 {
@@ -555,48 +682,75 @@ static void check_sorted(unsigned width, const char *before, const char *sorted,
     const size_t from = word_at(sorted, i, 1);
     assert_true(from < count);
     assert_memory_equal(sorted + i * RECORD, before + from * RECORD, RECORD);
-    if (i == 0) continue;
-    const uint64_t last = word_at(sorted, i - 1, 0) >> (64 - width);
-    const uint64_t key = word_at(sorted, i, 0) >> (64 - width);
-    if (last > key || (last == key && word_at(sorted, i - 1, 1) >= from))
-      fail_msg("%u bits, %zu records: place %zu", width, count, i);
+    if (i > 0) check_neighbours(width, before, word_at(sorted, i - 1, 1), from, i);
   }
+}
+
+/* The same for a sort of keys, which gives indices of 32 or 64 bits. */
+static void check_keys(unsigned width, unsigned threads, const char *before, size_t count,
+                       unsigned index_bits)
+{
+  const recsort_host host = host_of(threads);
+  recsort_plugin_job job = job_of(width, threads, count);
+  recsort_plugin_work work = {.size = sizeof work};
+  char *block;
+  job.index_bits = index_bits;
+  assert_true(rs_parallel_work_size(&host, &job, &work));
+  char *const memory = make_memory(work.bytes, &block);
+  encode_all(width, before, count, memory + work.keys_offset);
+  assert_int_equal(rs_parallel_sort(&host, &job, memory), RECSORT_OK);
+  size_t last = 0;
+  for (size_t i = 0; i < count; i++) {
+    const size_t from =
+        index_bits == 32 ? ((uint32_t *)(void *)memory)[i] : ((uint64_t *)(void *)memory)[i];
+    assert_true(from < count);
+    if (i > 0) check_neighbours(width, before, last, from, i);
+    last = from;
+  }
+  free(block);
+}
+
+static const unsigned widths[] = {32, 64, 128};
+enum { WIDTHS = sizeof widths / sizeof *widths };
+
+/* Sorts the same records in place, to another array, and by their keys. */
+static void check_all_sorts(unsigned width, unsigned threads, const char *records, size_t count)
+{
+  char *const copy = malloc(count * RECORD), *const sorted = malloc(count * RECORD);
+  memcpy(copy, records, count * RECORD);
+  assert_int_equal(sort(width, threads, copy, count, sorted), RECSORT_OK);
+  assert_memory_equal(copy, records, count * RECORD);
+  check_sorted(width, records, sorted, count);
+  assert_int_equal(sort(width, threads, copy, count, copy), RECSORT_OK);
+  check_sorted(width, records, copy, count);
+  check_keys(width, threads, records, count, 32);
+  check_keys(width, threads, records, count, 64);
+  free(copy);
+  free(sorted);
 }
 
 static void test_sorts(void **state)
 {
-  char *const sorted = malloc((size_t)COUNT * RECORD);
+  static const unsigned usuals[] = {0, 3, 8};
   (void)state;
-  for (unsigned n = 0; n < 16; n++) {
-    const unsigned width = n & 1 ? 64 : 32, threads = n & 2 ? 3 : 1, usual = n & 4 ? 3 : 0;
-    const size_t count = n & 8 ? FEW_RECORDS : COUNT;
-    char *const records = make_records(count, usual), *const before = make_records(count, usual);
-    const recsort_status status = sort(width, threads, records, count, sorted);
-    /* too many equal words for a bucket: a key of 64 bits leaves no room for an index */
-    const bool crowded = width == 64 && usual > 0 && count == COUNT;
-    assert_int_equal(status, crowded ? RECSORT_PLUGIN_ERROR : RECSORT_OK);
-    assert_memory_equal(records, before, count * RECORD);
-    assert_int_equal(sort(width, threads, records, count, records), status);
-    if (status == RECSORT_OK) {
-      check_sorted(width, before, sorted, count);
-      check_sorted(width, before, records, count);
-    }
+  for (unsigned n = 0; n < 4 * 3 * WIDTHS; n++) {
+    const unsigned width = widths[n / 12], threads = n & 1 ? 3 : 1, usual = usuals[n / 2 % 3];
+    const size_t count = n % 12 < 6 ? FEW_RECORDS : COUNT;
+    char *const records = make_records(count, usual);
+    check_all_sorts(width, threads, records, count);
     free(records);
-    free(before);
   }
-  free(sorted);
 }
 
-/* Nearly sorted records are one bucket for one thread. Several threads leave them to the sort of
- * keys, and so does one if its sample missed that they are in no order. */
+/* Nearly sorted records are one bucket for one thread, unless its sample missed that they are in no
+ * order. */
 static void test_sorts_nearly(void **state)
 {
   enum { IN_ORDER, NEARLY, HIDDEN, REVERSED, INPUTS };
-  char *const sorted = malloc((size_t)COUNT * RECORD);
   (void)state;
-  for (unsigned n = 0; n < 4 * INPUTS; n++) {
-    const unsigned input = n / 4, width = n & 1 ? 64 : 32, threads = n & 2 ? 3 : 1;
-    char *const records = make_records(COUNT, 0), *const before = malloc((size_t)COUNT * RECORD);
+  for (unsigned n = 0; n < 2 * WIDTHS * INPUTS; n++) {
+    const unsigned input = n % INPUTS, width = widths[n / INPUTS % WIDTHS];
+    char *const records = make_records(COUNT, 0);
     const uint64_t step = UINT64_MAX / COUNT / 2;
     for (size_t i = 0; i < COUNT; i++) {
       const uint64_t place = input == REVERSED ? COUNT - i : i / 2 * 2;
@@ -604,21 +758,111 @@ static void test_sorts_nearly(void **state)
       const uint64_t key = place * step;
       if (!stays) memcpy(records + i * RECORD, &key, sizeof key);
     }
-    memcpy(before, records, (size_t)COUNT * RECORD);
-    const recsort_status status = sort(width, threads, records, COUNT, sorted);
-    assert_int_equal(status, threads == 1 && input < HIDDEN ? RECSORT_OK : RECSORT_PLUGIN_ERROR);
-    assert_int_equal(sort(width, threads, records, COUNT, records), status);
-    if (status == RECSORT_OK) {
-      check_sorted(width, before, sorted, COUNT);
-      check_sorted(width, before, records, COUNT);
-    } else {
-      assert_memory_equal(records, before, (size_t)COUNT * RECORD);
-    }
+    check_all_sorts(width, n < WIDTHS * INPUTS ? 1 : 3, records, COUNT);
     free(records);
-    free(before);
   }
-  free(sorted);
 }
+
+/* One thread puts so many keys in buckets. */
+static void test_many_keys(void **state)
+{
+  enum { MANY = (1 << 20) + 77 };
+  char *const records = make_records(MANY, 3);
+  (void)state;
+  check_keys(32, 1, records, MANY, 32);
+  check_keys(128, 1, records, MANY, 32);
+  free(records);
+}
+
+/* What the first sample sees is spread over all values, and everything else has few of them: so one
+ * bucket would have nearly all records. Another sample sees more. */
+static void test_a_misleading_sample(void **state)
+{
+  enum { BUCKETS = 64 };
+  char *const records = make_records(COUNT, 0);
+  (void)state;
+  for (size_t i = 0; i < COUNT; i++) {
+    const uint64_t key = (UINT64_C(1) << 63) + (i * 7919 % COUNT << 32);
+    memcpy(records + i * RECORD, &key, sizeof key);
+  }
+  for (size_t n = 0; n < BUCKETS * SAMPLES_A_BUCKET; n++) { /* as bucket_sort.c takes it */
+    const team_range from = team_cut(COUNT, n, (size_t)BUCKETS * SAMPLES_A_BUCKET);
+    const uint64_t mixed = (n + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 32, key = n << 54;
+    memcpy(records + (from.begin + (size_t)(mixed % (from.end - from.begin))) * RECORD, &key,
+           sizeof key);
+  }
+  check_all_sorts(32, 3, records, COUNT);
+  check_all_sorts(128, 1, records, COUNT);
+  free(records);
+}
+
+/* ---- Keys of very many words ---- */
+
+/* Key i below `words` is 0 except for word words - 1 - i, and all other keys are 0. Each word tells
+ * one record apart and leaves the others tied. */
+typedef struct staggered {
+  size_t count;
+  size_t words;
+  unsigned threads;
+  size_t failures;
+  bool done;
+} staggered;
+
+static size_t expected_at(const staggered *s, size_t i)
+{
+  return i < s->count - s->words ? s->words + i : s->count - 1 - i;
+}
+
+static void *sort_staggered(void *argument)
+{
+  staggered *const s = argument;
+  const recsort_host host = host_of(s->threads);
+  const recsort_plugin_job job = job_of(64 * (unsigned)s->words, s->threads, s->count);
+  recsort_plugin_work work = {.size = sizeof work};
+  if (!rs_parallel_work_size(&host, &job, &work)) return NULL;
+  char *block, *const memory = make_memory(work.bytes, &block);
+  uint64_t *const keys = (uint64_t *)(void *)(memory + work.keys_offset);
+  memset(keys, 0, s->count * s->words * sizeof *keys);
+  for (size_t i = 0; i < s->words; i++)
+    keys[i * s->words + s->words - 1 - i] = 1;
+  if (rs_parallel_sort(&host, &job, memory)) return NULL;
+  for (size_t i = 0; i < s->count; i++)
+    s->failures += ((uint32_t *)(void *)memory)[i] != expected_at(s, i);
+  s->done = true;
+  free(block);
+  return NULL;
+}
+
+/* Sorts on a small stack: tasks have 64 KiB of it. */
+static void sort_on_a_small_stack(staggered s)
+{
+#if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__)
+  const size_t wanted = 96 << 10;
+#else
+  const size_t wanted = 384 << 10;
+#endif
+  const size_t least = (size_t)sysconf(_SC_THREAD_STACK_MIN);
+  const size_t stack_size = wanted > least ? wanted : least;
+  pthread_attr_t attributes;
+  pthread_t thread;
+  assert_int_equal(pthread_attr_init(&attributes), 0);
+  assert_int_equal(pthread_attr_setstacksize(&attributes, stack_size), 0);
+  assert_int_equal(pthread_create(&thread, &attributes, sort_staggered, &s), 0);
+  assert_int_equal(pthread_join(thread, NULL), 0);
+  assert_int_equal(pthread_attr_destroy(&attributes), 0);
+  assert_true(s.done);
+  assert_int_equal(s.failures, 0);
+}
+
+static void test_keys_of_many_words(void **state)
+{
+  (void)state;
+  sort_on_a_small_stack((staggered){.count = 2500, .words = 2500, .threads = 1});
+  sort_on_a_small_stack((staggered){.count = 3 << 16, .words = 30, .threads = 1});
+  sort_on_a_small_stack((staggered){.count = 3 << 16, .words = 30, .threads = 3});
+}
+
+/* ---- Threads, memory, failures ---- */
 
 /* One thread sorts so few records at once, and encodes them by few calls. */
 static bool has_one_bucket(unsigned threads, size_t count)
@@ -632,26 +876,23 @@ static bool has_one_bucket(unsigned threads, size_t count)
   return calls < FEW_CALLS;
 }
 
-/* A copy, 3 bytes a record, and what each thread works in. */
+/* A copy, 3 bytes a record, and what each thread works in. A sort of keys has the keys too. */
 static void check_memory(unsigned width, size_t size, uint64_t each)
 {
   enum { THREADS = 16 };
-  const team pool = rs_team(NULL, THREADS);
-  const recsort_host host = {.size = sizeof host, .run = pool.run, .context = pool.context};
+  const recsort_host host = host_of(THREADS);
   const recsort_key_program program = {
       .size = sizeof program, .record_size = (uint32_t)size, .key_bits = width, .key_width = width};
-  const recsort_plugin_job job = {.size = sizeof job,
-                                  .count = UINT64_C(1) << 27,
-                                  .key_bits = width,
-                                  .key_width = width,
-                                  .index_bits = 32,
-                                  .threads = THREADS};
+  const recsort_plugin_job job = job_of(width, THREADS, (size_t)1 << 27);
+  recsort_plugin_work work = {.size = sizeof work};
   uint64_t bytes = 0;
   assert_int_equal(
       rs_cpu_records.work_size((void *)(uintptr_t)&host, &job, &program, 1, &bytes, NULL),
       RECSORT_OK);
   assert_true(bytes > job.count * size);
   assert_true(bytes <= job.count * (size + 3) + THREADS * each);
+  assert_true(rs_parallel_work_size(&host, &job, &work));
+  assert_true(work.bytes <= job.count * (2 * (uint64_t)width / 8 + 7) + THREADS * each);
 }
 
 static void test_memory_of_threads(void **state)
@@ -661,6 +902,23 @@ static void test_memory_of_threads(void **state)
   check_memory(64, 16, UINT64_C(6) << 20);
   check_memory(128, 16, UINT64_C(14) << 20);
   check_memory(256, 32, UINT64_C(14) << 20);
+}
+
+/* More records never need less memory, up to more than any machine has. */
+static void test_memory_grows(void **state)
+{
+  const recsort_host host = host_of(4);
+  uint64_t last = 0;
+  (void)state;
+  for (uint64_t count = 1; count <= RS_CPU_MOST; count += count / 5 + 1) {
+    const recsort_plugin_job job = job_of(64, 4, (size_t)count);
+    recsort_plugin_work work = {.size = sizeof work};
+    assert_true(rs_parallel_work_size(&host, &job, &work));
+    assert_true(work.bytes >= last);
+    last = work.bytes;
+  }
+  const recsort_plugin_job most = job_of(64, 4, (size_t)RS_CPU_MOST + 1);
+  assert_false(rs_parallel_work_size(&host, &most, &(recsort_plugin_work){.size = 0}));
 }
 
 static void test_few_records_have_one_thread(void **state)
@@ -673,20 +931,24 @@ static void test_few_records_have_one_thread(void **state)
   assert_false(has_one_bucket(3, 65536));
 }
 
-/* Whichever call of the encoder fails, the records are as they were. */
+/* From whichever call on the encoder fails, the records are as they were. It is a wrong result if
+ * they had begun to move. */
 static void check_failures(size_t count, size_t step)
 {
   char *const before = make_records(count, 0), *const records = make_records(count, 0);
+  recsort_status last = RECSORT_PLUGIN_ERROR;
   fail_at = 0;
   assert_int_equal(sort(32, 1, records, count, records), RECSORT_OK);
   const size_t all = calls;
   for (size_t at = 1; at <= all; at = at < all && at + step > all ? all : at + step) {
     memcpy(records, before, count * RECORD);
     fail_at = at;
-    assert_int_equal(sort(32, 1, records, count, records),
-                     at == all && count == COUNT ? RECSORT_CORRUPT_RESULT : RECSORT_PLUGIN_ERROR);
+    const recsort_status status = sort(32, 1, records, count, records);
+    assert_true(status == RECSORT_CORRUPT_RESULT || status == last);
     assert_memory_equal(records, before, count * RECORD);
+    last = status;
   }
+  assert_int_equal(last, count == COUNT ? RECSORT_CORRUPT_RESULT : RECSORT_PLUGIN_ERROR);
   fail_at = 0;
   free(before);
   free(records);
@@ -806,6 +1068,7 @@ int main(void)
       cmocka_unit_test(test_wide_orders),
       cmocka_unit_test(test_few_words),
       cmocka_unit_test(test_splitters),
+      cmocka_unit_test(test_splitters_of_rare_keys),
       cmocka_unit_test(test_crowded_cells),
       cmocka_unit_test(test_copies_of_any_size),
       cmocka_unit_test(test_streams),
@@ -815,7 +1078,11 @@ int main(void)
       cmocka_unit_test(test_gathers),
       cmocka_unit_test(test_sorts),
       cmocka_unit_test(test_sorts_nearly),
+      cmocka_unit_test(test_many_keys),
+      cmocka_unit_test(test_a_misleading_sample),
+      cmocka_unit_test(test_keys_of_many_words),
       cmocka_unit_test(test_memory_of_threads),
+      cmocka_unit_test(test_memory_grows),
       cmocka_unit_test(test_few_records_have_one_thread),
       cmocka_unit_test(test_failures_put_records_back),
   };
