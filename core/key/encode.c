@@ -47,7 +47,7 @@ static inline void store_key(unsigned char *keys, size_t i, unsigned width, uint
 
 /* Encodes a key of one step, whose kind, size, flags and width are constants in each call. False if
  * any record was invalid. */
-static inline bool encode_as(key_range range, recsort_key_step step, unsigned width)
+FOLDED static inline bool encode_as(key_range range, recsort_key_step step, unsigned width)
 {
   const recsort_key_column place = place_of(&range, range.program->steps);
   bool valid = true;
@@ -189,7 +189,7 @@ static bool encode_computed(key_range range)
 
 /* ---- Keys that are one field ---- */
 
-static inline bool encode_integer(key_range range, recsort_key_step step, unsigned bytes)
+FOLDED static inline bool encode_integer(key_range range, recsort_key_step step, unsigned bytes)
 {
   const unsigned width = bytes == 8 ? 64 : 32;
   step.bytes = (uint8_t)bytes;

@@ -55,20 +55,25 @@ typedef struct layout {
   uint64_t bytes;
 } layout;
 
+/* Where elements come from. */
+typedef struct element_source {
+  const char *at;    /* records, or keys */
+  size_t size;       /* of a record, or a key */
+  size_t index_size; /* 0 for records */
+} element_source;
+
 typedef struct bucket_sort {
   const recsort_plugin_job *job;
   const recsort_key_program *program; /* NULL: keys are sorted */
-  const char *source;                 /* records, or keys */
-  char *sorted;                       /* records, or the permutation */
-  char *scattered;                    /* the elements by buckets, if there are several */
+  element_source source;
+  char *sorted;    /* records, or the permutation */
+  char *scattered; /* the elements by buckets, if there are several */
   layout at;
   char *memory;
   size_t count;
-  size_t source_size; /* of a record, or a key */
-  size_t index_size;  /* 0 for records */
-  size_t size;        /* of an element: their sum */
+  size_t size; /* of an element: of a record, or of a key and its index */
   size_t key_size;
-  copy_class copy; /* of source_size */
+  copy_class copy; /* of source.size */
   bool in_place;   /* the records go where they were */
   size_t buckets;
   size_t room; /* elements that a bucket may have, if they are not all equal */
@@ -160,7 +165,7 @@ static bool place_all(bucket_sort *s)
   const uint64_t samples = parted ? s->buckets * SAMPLES_A_BUCKET : 0;
   *at = (layout){.bytes = 0};
   return work_place(&at->bytes, &at->keys, s->program ? 0 : s->count,
-                    larger(s->key_size, s->index_size)) &&
+                    larger(s->key_size, s->source.index_size)) &&
          work_place(&at->bytes, &at->copy, copied ? s->count : 0, s->size) &&
          work_place(&at->bytes, &at->buckets, parted ? s->count : 0, sizeof(uint16_t)) &&
          work_place(&at->bytes, &at->sample, samples, sample_bytes(s)) &&
@@ -209,10 +214,10 @@ static bool plan(bucket_sort *s, const recsort_plugin_job *job, const recsort_ke
   s->program = program;
   s->count = (size_t)job->count;
   s->key_size = job->key_width / 8;
-  s->source_size = program ? (size_t)program->record_size : s->key_size;
-  s->index_size = program ? 0 : job->index_bits / 8;
-  s->size = s->source_size + s->index_size;
-  s->copy = s->size <= STREAM_RECORD ? copy_class_of(s->source_size) : COPY_BYTES;
+  s->source.size = program ? (size_t)program->record_size : s->key_size;
+  s->source.index_size = program ? 0 : job->index_bits / 8;
+  s->size = s->source.size + s->source.index_size;
+  s->copy = s->size <= STREAM_RECORD ? copy_class_of(s->source.size) : COPY_BYTES;
   s->in_place = in_place;
   s->team = team_of_at_most(t, threads_for(job->count, t.threads));
   s->good = true;
@@ -228,7 +233,7 @@ static bool plan(bucket_sort *s, const recsort_plugin_job *job, const recsort_ke
 /* The keys of [first, first + count): in `space`, or where they are. NULL: one is invalid. */
 static const void *keys_at(const bucket_sort *s, size_t first, size_t count, void *space)
 {
-  const char *const from = s->source + first * s->source_size;
+  const char *const from = s->source.at + first * s->source.size;
   if (!s->program) return from;
   return s->job->encode(s->program, from, count, space) ? space : NULL;
 }
@@ -328,7 +333,7 @@ static bool bucket_keys(const bucket_sort *s, const char *elements, size_t count
 /* Writes an index of the permutation. */
 static void write_index(const bucket_sort *s, size_t place, uint64_t index)
 {
-  if (s->index_size == sizeof(uint32_t))
+  if (s->source.index_size == sizeof(uint32_t))
     ((uint32_t *)(void *)s->sorted)[place] = (uint32_t)index;
   else
     ((uint64_t *)(void *)s->sorted)[place] = index;
@@ -343,7 +348,7 @@ static void write_indices(const bucket_sort *s, const char *elements, const uint
     const char *const from = elements + (order ? order[i] : i) * s->size;
     uint64_t index = 0;
     uint32_t half;
-    if (s->index_size == sizeof half) {
+    if (s->source.index_size == sizeof half) {
       memcpy(&half, from, sizeof half);
       index = half;
     } else {
@@ -413,7 +418,7 @@ static void sample_piece(void *argument, size_t piece, unsigned slot)
   for (size_t n = range.begin; n < range.end; n++) {
     uint64_t *const to = keys + n * key_words(s);
     if (n + AHEAD < range.end)
-      __builtin_prefetch(s->source + sampled(of, n + AHEAD) * s->source_size);
+      __builtin_prefetch(s->source.at + sampled(of, n + AHEAD) * s->source.size);
     const void *const key = keys_at(s, sampled(of, n), 1, to);
     if (!key)
       s->good = false;
@@ -503,17 +508,17 @@ static recsort_status find_buckets(bucket_sort *s)
 /* ---- Scatter ---- */
 
 /* Copies element `i` to its bucket. `as` and `keyed` are constants in each call that is fast. */
-__attribute__((always_inline)) static inline void copy_element(const bucket_sort *s, size_t i,
+__attribute__((always_inline)) static inline void copy_element(const element_source *from, size_t i,
                                                                char *to, copy_class as, bool keyed)
 {
-  copy_record(to, s->source + i * s->source_size, s->source_size, as);
-  if (!keyed) return;
   const uint32_t half = (uint32_t)i;
   const uint64_t index = i;
-  if (s->index_size == sizeof half)
-    memcpy(to + s->source_size, &half, sizeof half);
+  copy_record(to, from->at + i * from->size, from->size, as);
+  if (!keyed) return;
+  if (from->index_size == sizeof half)
+    memcpy(to + from->size, &half, sizeof half);
   else
-    memcpy(to + s->source_size, &index, sizeof index);
+    memcpy(to + from->size, &index, sizeof index);
 }
 
 /* Moves the elements of a piece to their buckets. */
@@ -521,6 +526,8 @@ __attribute__((always_inline)) static inline void
 scatter_as(const bucket_sort *s, size_t piece, unsigned slot, copy_class as, bool keyed)
 {
   enum { AHEAD = 128 }; /* elements; what fetches ahead by itself stops at the end of a page */
+  const element_source from = s->source; /* compilers do not know that no store changes it */
+  const size_t size = s->size;
   const team_range range = team_cut(s->count, piece, s->pieces);
   const uint16_t *const buckets = buckets_of(s);
   char *const parts = slot_at(s, slot);
@@ -529,11 +536,11 @@ scatter_as(const bucket_sort *s, size_t piece, unsigned slot, copy_class as, boo
     streams[b] =
         stream_at(s->scattered + words_at(s, s->at.begin)[b * s->pieces + piece] * s->size);
   for (size_t i = range.begin; i < range.end; i++) {
-    if (i + AHEAD < range.end) __builtin_prefetch(s->source + (i + AHEAD) * s->source_size);
+    if (i + AHEAD < range.end) __builtin_prefetch(from.at + (i + AHEAD) * from.size);
     stream *const to = &streams[buckets[i]];
     char *const part = parts + buckets[i] * (size_t)STREAM_BYTES;
-    copy_element(s, i, part + to->filled, as, keyed);
-    to->filled += (uint32_t)s->size;
+    copy_element(&from, i, part + to->filled, as, keyed);
+    to->filled += (uint32_t)size;
     if (to->filled >= STREAM_PART) stream_leave(to, part);
   }
   for (size_t b = 0; b < s->buckets; b++) {
@@ -557,7 +564,7 @@ static void move_piece(const bucket_sort *s, size_t piece, unsigned slot, bool b
     if (back)
       memcpy(s->sorted + i * s->size, there, s->size);
     else
-      copy_element(s, i, there, COPY_BYTES, !s->program);
+      copy_element(&s->source, i, there, COPY_BYTES, !s->program);
   }
   for (size_t b = 0; b < s->buckets; b++)
     words_at(s, s->at.next)[b * s->pieces + piece] = next[b];
@@ -697,30 +704,77 @@ static recsort_status sort_at_once(const bucket_sort *s, recsort_plugin_times *t
   else if (s->in_place)
     gather_by_way(&by, s->sorted, mine.copy);
   else
-    rs_gather_some(&by, 0, s->count, s->source, s->sorted);
+    rs_gather_some(&by, 0, s->count, s->source.at, s->sorted);
   if (timed) lap(&clock, &times->sort);
   return RECSORT_OK;
 }
 
-/* True if a sample of neighbours is nearly in order. If keys are invalid, the sort will tell. */
-static bool looks_sorted(const bucket_sort *s)
+/* How many of a sample of neighbours are out of order, of 64; all if keys are invalid, as the sort
+ * will tell, or if the elements are few. */
+static size_t sampled_descents(const bucket_sort *s)
 {
-  enum { WORTH_A_LOOK = 512, APART = 64, MOST = 1024 };
+  enum { WORTH_A_LOOK = 512, APART = 64, MOST = 1024, OF = 64 };
   const size_t looks = s->count / APART < MOST ? s->count / APART : MOST;
   size_t descents = 0;
-  if (s->count < WORTH_A_LOOK) return false;
+  if (s->count < WORTH_A_LOOK) return OF;
   for (size_t n = 0; n < looks; n++) {
     const void *const keys = keys_at(s, s->count / looks * n, 2, slot_at(s, 0));
-    if (!keys) return false;
+    if (!keys) return OF;
     descents += is_less(s, keys, 1, 0);
   }
-  return descents <= looks / 8;
+  return (descents * OF + looks - 1) / looks;
+}
+
+/* Notes if a key of a piece is less than the one before it. */
+static void compare_piece(void *argument, size_t piece, unsigned slot)
+{
+  bucket_sort *const s = argument;
+  const team_range range = team_cut(s->count, piece, s->pieces);
+  const size_t first = range.begin > 0 ? range.begin - 1 : 0;
+  bool descends = false;
+  for (size_t i = first; i < range.end && !descends; i += CLASSIFY_AT_ONCE - 1) {
+    const size_t left = range.end - i, count = left < CLASSIFY_AT_ONCE ? left : CLASSIFY_AT_ONCE;
+    const void *const keys = keys_at(s, i, count, slot_at(s, slot));
+    if (!keys) descends = true;
+    for (size_t n = 1; n < count && keys; n++)
+      descends |= is_less(s, keys, n, n - 1);
+  }
+  if (descends) s->good = false;
+}
+
+/* Delivers the elements of a piece as they are. */
+static void keep_piece(void *argument, size_t piece, unsigned slot)
+{
+  const bucket_sort *const s = argument;
+  const team_range range = team_cut(s->count, piece, s->pieces);
+  (void)slot;
+  if (s->program)
+    stream_copy(s->sorted + range.begin * s->size, s->source.at + range.begin * s->size,
+                (range.end - range.begin) * s->size);
+  for (size_t i = range.begin; i < range.end && !s->program; i++)
+    write_index(s, i, i);
+}
+
+/* True if the elements were in order, which several threads find out as fast as they read. */
+static bool keep_order(bucket_sort *s, recsort_plugin_times *times)
+{
+  double clock = 0;
+  lap(&clock, &times->sort);
+  team_each(s->team, s->pieces, compare_piece, s);
+  const bool in_order = s->good;
+  if (in_order && !s->in_place) team_each(s->team, s->pieces, keep_piece, s);
+  lap(&clock, &times->sort);
+  s->good = true;
+  return in_order;
 }
 
 static recsort_status sort(bucket_sort *s, recsort_plugin_times *times)
 {
+  enum { NEARLY = 8 /* of 64 */ };
   if (s->buckets == 1) return sort_at_once(s, times);
-  if (s->team.threads == 1 && s->count <= UINT32_MAX && looks_sorted(s)) {
+  const size_t descents = sampled_descents(s);
+  if (s->team.threads > 1 && descents == 0 && keep_order(s, times)) return RECSORT_OK;
+  if (s->team.threads == 1 && s->count <= UINT32_MAX && descents <= NEARLY) {
     bucket_sort whole = *s;
     whole.nearly = true;
     (void)place_one_bucket(&whole);
@@ -738,7 +792,7 @@ static recsort_status sort_records(void *instance, const recsort_plugin_job *job
 {
   bucket_sort s;
   if (!plan(&s, job, program, sorted == records, instance)) return RECSORT_PLUGIN_ERROR;
-  s.source = records;
+  s.source.at = records;
   s.sorted = sorted;
   s.memory = job->memory;
   s.scattered = s.in_place ? s.memory + s.at.copy : s.sorted;
@@ -802,7 +856,7 @@ recsort_status rs_parallel_sort(const recsort_host *host, const recsort_plugin_j
   bucket_sort s;
   if (!plan(&s, job, NULL, false, host)) return RECSORT_PLUGIN_ERROR;
   s.memory = memory;
-  s.source = s.memory + s.at.keys;
+  s.source.at = s.memory + s.at.keys;
   s.sorted = s.memory;
   s.scattered = s.memory + s.at.copy;
   return s.count ? sort(&s, &times) : RECSORT_OK;

@@ -15,8 +15,6 @@
 #ifdef RS_HAS_AVX
 #include <string.h>
 
-#include "runs/kernels.h"
-
 #define AVX2 __attribute__((target("avx2")))
 #define AVX2_INLINE __attribute__((target("avx2"), always_inline)) static inline
 
@@ -72,6 +70,17 @@ AVX2_INLINE void sort_row(row *v)
   within_4(v, reversed_4(*v));
   within_8(v, reversed_8(*v));
 }
+
+/* The optimal network of 19 comparators for 8 elements (Knuth, vol. 3, sect. 5.3.4). Written out,
+ * not looped over, so that compilers keep the elements in registers. */
+#define NETWORK_OF_EIGHT(C)                                                                        \
+  C(0, 2)                                                                                          \
+  C(1, 3)                                                                                          \
+  C(4, 6)                                                                                          \
+  C(5, 7)                                                                                          \
+  C(0, 4)                                                                                          \
+  C(1, 5) C(2, 6) C(3, 7) C(0, 1) C(2, 3) C(4, 5) C(6, 7) C(2, 4) C(3, 5) C(1, 4) C(3, 6) C(1, 2)  \
+      C(3, 4) C(5, 6)
 
 /* The rows have names because compilers would put an array of them on the stack. */
 #define EACH_ROW(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)

@@ -4,11 +4,10 @@
  * min and max of doubles, orders four pairs at a time, and all shuffles stay in the floating-point
  * domain.
  *
- *   exchange          a comparator of a sorting network
- *   sort_bitonic      sorts what a comparator of two sorted vectors, one of them reversed, leaves
- *   STEP_*            a step of a chain that merges two runs: merges the next four pairs of either
- *                     run with the four kept back, writes four and keeps four back (H. Inoue et
- *                     al., "AA-sort", PACT 2007)
+ *   exchange               a comparator of a sorting network
+ *   step_front, step_back  a step of a chain that merges two runs: merges the next four pairs of
+ *                          either run with the four kept back, writes four and keeps four back
+ *                          (H. Inoue et al., "AA-sort", PACT 2007)
  *
  * A chain reads up to twelve pairs beyond those that it writes, so it is used only where both runs
  * go on for that long.
@@ -60,81 +59,6 @@ AVX_INLINE void sort_halves(vec x, vec y, vec *p, vec *q)
   exchange(&u, &v);
   *p = _mm256_unpacklo_pd(u, v);
   *q = _mm256_unpackhi_pd(u, v);
-}
-
-AVX_INLINE void sort_bitonic(vec *x, vec *y)
-{
-  vec p, q;
-  sort_halves(*x, *y, &p, &q);
-  *x = _mm256_permute2f128_pd(p, q, 0x20);
-  *y = _mm256_permute2f128_pd(p, q, 0x31);
-}
-
-/* ---- Leaves: 32 pairs sorted in registers ---- */
-
-AVX_INLINE void transpose(vec *a, vec *b, vec *c, vec *d)
-{
-  const vec p = _mm256_unpacklo_pd(*a, *b), q = _mm256_unpackhi_pd(*a, *b);
-  const vec r = _mm256_unpacklo_pd(*c, *d), s = _mm256_unpackhi_pd(*c, *d);
-  *a = _mm256_permute2f128_pd(p, r, 0x20);
-  *b = _mm256_permute2f128_pd(q, s, 0x20);
-  *c = _mm256_permute2f128_pd(p, r, 0x31);
-  *d = _mm256_permute2f128_pd(q, s, 0x31);
-}
-
-/* Merges two sorted runs of 8, in two vectors each, into one of 16. */
-AVX_INLINE void merge_eights(vec *a0, vec *a1, vec *b0, vec *b1)
-{
-  const vec turned = reversed(*b1);
-  *b1 = reversed(*b0);
-  *b0 = turned;
-  exchange(a0, b0);
-  exchange(a1, b1);
-  exchange(a0, a1);
-  exchange(b0, b1);
-  sort_bitonic(a0, a1);
-  sort_bitonic(b0, b1);
-}
-
-AVX_INLINE void sort_bitonic_16(vec *v0, vec *v1, vec *v2, vec *v3)
-{
-  exchange(v0, v2);
-  exchange(v1, v3);
-  exchange(v0, v1);
-  exchange(v2, v3);
-  sort_bitonic(v0, v1);
-  sort_bitonic(v2, v3);
-}
-
-/* Each lane is a column of eight. A network sorts the columns, a transposition turns them into
- * rows, and the rows are merged. The vectors have names because compilers would put an array of
- * them on the stack. */
-AVX static void sort_leaf(const uint64_t *from, uint64_t *to)
-{
-  vec v0 = load(from), v1 = load(from + 4), v2 = load(from + 8), v3 = load(from + 12);
-  vec v4 = load(from + 16), v5 = load(from + 20), v6 = load(from + 24), v7 = load(from + 28);
-#define EXCHANGE(i, j) exchange(&v##i, &v##j);
-  NETWORK_OF_EIGHT(EXCHANGE)
-#undef EXCHANGE
-  transpose(&v0, &v1, &v2, &v3);
-  transpose(&v4, &v5, &v6, &v7);
-  merge_eights(&v0, &v4, &v1, &v5); /* the rows are v0 v4, v1 v5, v2 v6, v3 v7 */
-  merge_eights(&v2, &v6, &v3, &v7);
-  vec w0 = reversed(v7), w1 = reversed(v3), w2 = reversed(v6), w3 = reversed(v2);
-  exchange(&v0, &w0);
-  exchange(&v4, &w1);
-  exchange(&v1, &w2);
-  exchange(&v5, &w3);
-  sort_bitonic_16(&v0, &v4, &v1, &v5);
-  sort_bitonic_16(&w0, &w1, &w2, &w3);
-  store(to, v0);
-  store(to + 4, v4);
-  store(to + 8, v1);
-  store(to + 12, v5);
-  store(to + 16, w0);
-  store(to + 20, w1);
-  store(to + 24, w2);
-  store(to + 28, w3);
 }
 
 /* ---- Chains ---- */
@@ -214,34 +138,6 @@ AVX_INLINE chain back(const uint64_t *a, const uint64_t *b, uint64_t *out)
   return c;
 }
 
-/* True if neither chain that meets in the middle of two runs of `half` pairs reads beyond one: at
- * least LOOKAHEAD pairs of each run lie on either side. */
-static bool meets_inside(const uint64_t *a, ptrdiff_t half)
-{
-  const uint64_t *const b = a + half;
-  return half >= 2 * LOOKAHEAD && a[LOOKAHEAD - 1] < b[half - LOOKAHEAD] &&
-         b[LOOKAHEAD - 1] < a[half - LOOKAHEAD];
-}
-
-AVX static void merge_equal_twice(const uint64_t *runs, ptrdiff_t half, uint64_t *out)
-{
-  const uint64_t *const next = runs + 2 * half;
-  if (half % LANES || !meets_inside(runs, half) || !meets_inside(next, half)) {
-    rs_scalar_kernels.merge_equal_twice(runs, half, out);
-    return;
-  }
-  chain c0 = front(runs, runs + half, out);
-  chain c1 = back(runs + half - 1, runs + 2 * half - 1, out + 2 * half - 1);
-  chain c2 = front(next, next + half, out + 2 * half);
-  chain c3 = back(next + half - 1, next + 2 * half - 1, out + 4 * half - 1);
-  for (ptrdiff_t k = 0; k < half; k += LANES) {
-    step_front(&c0);
-    step_back(&c1);
-    step_front(&c2);
-    step_back(&c3);
-  }
-}
-
 /* Merges three quarters from the front and the last one from the back. The last may write up to
  * three pairs too many; these equal what the third has written there. */
 AVX static void merge_quarters(run64 a, run64 b, const quarter_cuts *cuts, uint64_t *out)
@@ -267,6 +163,5 @@ AVX static void merge_quarters(run64 a, run64 b, const quarter_cuts *cuts, uint6
     step_back(&c3);
 }
 
-const merge_kernels rs_avx_kernels = {"avx", 8 * LANES, sort_leaf, merge_equal_twice,
-                                      merge_quarters};
+const merge_kernels rs_avx_kernels = {"avx", merge_quarters};
 #endif

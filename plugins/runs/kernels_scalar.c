@@ -43,41 +43,4 @@ static void merge_quarters(run64 a, run64 b, const quarter_cuts *cuts, uint64_t 
     STEP_BACK(a3, b3, i3, k, out3);
 }
 
-/* Runs each merge from the front and from the back at once. After `half` steps a chain has used up
- * one run at most, so it needs no check. */
-static void merge_equal_twice(const uint64_t *runs, ptrdiff_t half, uint64_t *out)
-{
-  const uint64_t *const a = runs, *const b = a + half, *const c = b + half, *const d = c + half;
-  const uint64_t *const a_end = b - 1, *const b_end = c - 1, *const c_end = d - 1;
-  const uint64_t *const d_end = d + half - 1;
-  uint64_t *const out_end = out + 2 * half - 1;
-  uint64_t *const next = out + 2 * half, *const next_end = next + 2 * half - 1;
-  ptrdiff_t i = 0, j = 0, m = 0, n = 0;
-  for (ptrdiff_t k = 0; k < half; k++) {
-    STEP_FRONT(a, b, i, k, out);
-    STEP_BACK(a_end, b_end, j, k, out_end);
-    STEP_FRONT(c, d, m, k, next);
-    STEP_BACK(c_end, d_end, n, k, next_end);
-  }
-}
-
-static inline void order_two(uint64_t *a, uint64_t *b)
-{
-  const uint64_t x = *a, y = *b;
-  *a = x < y ? x : y;
-  *b = x < y ? y : x;
-}
-
-/* The elements have names because compilers would put an array of them on the stack. */
-static void sort_leaf(const uint64_t *from, uint64_t *to)
-{
-  uint64_t v0 = from[0], v1 = from[1], v2 = from[2], v3 = from[3];
-  uint64_t v4 = from[4], v5 = from[5], v6 = from[6], v7 = from[7];
-#define ORDER(i, j) order_two(&v##i, &v##j);
-  NETWORK_OF_EIGHT(ORDER)
-#undef ORDER
-  to[0] = v0, to[1] = v1, to[2] = v2, to[3] = v3;
-  to[4] = v4, to[5] = v5, to[6] = v6, to[7] = v7;
-}
-
-const merge_kernels rs_scalar_kernels = {"scalar", 8, sort_leaf, merge_equal_twice, merge_quarters};
+const merge_kernels rs_scalar_kernels = {"scalar", merge_quarters};
