@@ -42,7 +42,7 @@ enum {
   STAGE_BYTES = 1 << 12
 };
 
-/* The parts of the job's memory. A size of 0: there is no such part. */
+/* The parts of the job's memory. */
 typedef struct layout {
   uint64_t keys;    /* of a sort of keys; later the permutation */
   uint64_t copy;    /* elements by buckets, if they are not where the result goes */
@@ -157,22 +157,26 @@ static uint64_t sample_bytes(const bucket_sort *s)
   return key + 3 * sizeof(uint32_t) + (is_wide(s) ? sizeof(uint64_t) : 0);
 }
 
+/* The parts that only several buckets need. */
+static bool place_parts(bucket_sort *s)
+{
+  layout *const at = &s->at;
+  const uint64_t counts = s->pieces * s->buckets + 1;
+  const bool copied = s->in_place || !s->program;
+  return work_place(&at->bytes, &at->copy, copied ? s->count : 0, s->size) &&
+         work_place(&at->bytes, &at->buckets, s->count, sizeof(uint16_t)) &&
+         work_place(&at->bytes, &at->sample, s->buckets * SAMPLES_A_BUCKET, sample_bytes(s)) &&
+         work_place(&at->bytes, &at->splitters, 1, rs_splitters_size(s->buckets, key_words(s))) &&
+         work_place(&at->bytes, &at->begin, counts, sizeof(uint64_t)) &&
+         work_place(&at->bytes, &at->next, counts, sizeof(uint64_t));
+}
+
 static bool place_all(bucket_sort *s)
 {
   layout *const at = &s->at;
-  const bool parted = s->buckets > 1, copied = parted && (s->in_place || !s->program);
-  const uint64_t counts = parted ? s->pieces * s->buckets + 1 : 0;
-  const uint64_t samples = parted ? s->buckets * SAMPLES_A_BUCKET : 0;
-  *at = (layout){.bytes = 0};
-  return work_place(&at->bytes, &at->keys, s->program ? 0 : s->count,
-                    larger(s->key_size, s->source.index_size)) &&
-         work_place(&at->bytes, &at->copy, copied ? s->count : 0, s->size) &&
-         work_place(&at->bytes, &at->buckets, parted ? s->count : 0, sizeof(uint16_t)) &&
-         work_place(&at->bytes, &at->sample, samples, sample_bytes(s)) &&
-         work_place(&at->bytes, &at->splitters, parted,
-                    rs_splitters_size(s->buckets, key_words(s))) &&
-         work_place(&at->bytes, &at->begin, counts, sizeof(uint64_t)) &&
-         work_place(&at->bytes, &at->next, counts, sizeof(uint64_t)) &&
+  const size_t key = s->program ? 0 : larger(s->key_size, s->source.index_size);
+  at->bytes = 0;
+  return work_place(&at->bytes, &at->keys, s->count, key) && (s->buckets == 1 || place_parts(s)) &&
          work_place(&at->bytes, &at->slots, s->team.threads, slot_bytes(s));
 }
 
