@@ -433,6 +433,42 @@ static void test_splitters_of_rare_keys(void **state)
     }
 }
 
+/* `values` values from `first` on, in a sample that has all of them. Each gets a bucket if there
+ * are enough; a key that the sample does not have shares none with them. */
+static void check_counted(uint64_t first, size_t values)
+{
+  enum { BUCKETS = 16 };
+  const key_array keys = {malloc(BUCKETS * EACH * sizeof(uint64_t)), 1, (size_t)BUCKETS * EACH};
+  for (size_t i = 0; i < keys.count; i++)
+    keys.words[i] = first + i * values / keys.count;
+  splitters *const made = make_splitters(&keys, BUCKETS);
+  const uint64_t some[] = {first, first + values - 1, first - 1, first + values};
+  uint16_t found[4];
+  rs_splitters_classify(made, some, 64, 4, found);
+  for (size_t n = 0; n < 4; n++)
+    assert_true(found[n] < BUCKETS && made->count < BUCKETS);
+  if (values <= BUCKETS - 2) {
+    assert_true(made->equal[found[0]] && made->equal[found[1]]);
+    assert_int_equal(found[1] - found[0], values - 1);
+  }
+  if (first > 0) assert_true(found[2] < found[0] || !made->equal[found[0]]);
+  if (first + values > first) assert_true(found[3] > found[1] || !made->equal[found[1]]);
+  free(made);
+  free(keys.words);
+}
+
+static void test_splitters_that_count(void **state)
+{
+  (void)state;
+  for (size_t values = 1; values < 20; values++) {
+    check_counted(0, values);
+    check_counted(1, values);
+    check_counted(1000, values);
+    check_counted(UINT64_MAX - values, values);
+    check_counted(UINT64_MAX - values + 1, values);
+  }
+}
+
 /* Most keys are in a band of the range, where a cell is due so many samples. */
 static size_t largest_in_band(unsigned each_cell, size_t buckets, uint64_t seed)
 {
@@ -1069,6 +1105,7 @@ int main(void)
       cmocka_unit_test(test_few_words),
       cmocka_unit_test(test_splitters),
       cmocka_unit_test(test_splitters_of_rare_keys),
+      cmocka_unit_test(test_splitters_that_count),
       cmocka_unit_test(test_crowded_cells),
       cmocka_unit_test(test_copies_of_any_size),
       cmocka_unit_test(test_streams),
