@@ -141,11 +141,8 @@ static void round_up(splitters *s, const key_sample *sample, size_t samples)
     while (i < s->count && cell_of(s, s->splitter[i]) < cell)
       i++;
     if (end - begin >= (one_key ? FREQUENT : FEW)) continue;
-    for (; i < s->count && cell_of(s, s->splitter[i]) == cell; i++) {
+    for (; i < s->count && cell_of(s, s->splitter[i]) == cell; i++)
       s->splitter[i] = cell_end(s, cell);
-      if (s->window.words > 1)
-        memset(s->keys + i * s->window.words, 0xff, s->window.words * sizeof *s->keys);
-    }
   }
 }
 

@@ -799,6 +799,28 @@ static void test_sorts_nearly(void **state)
   }
 }
 
+/* All is in order but for two neighbours, at ends of what threads look at in turn. */
+static void test_one_descent(void **state)
+{
+  enum { PIECE = COUNT / 12, AT_ONCE = CLASSIFY_AT_ONCE };
+  static const size_t places[] = {
+      1,     AT_ONCE - 1, AT_ONCE,   AT_ONCE + 1,         PIECE - 1,
+      PIECE, PIECE + 1,   COUNT - 1, PIECE + AT_ONCE - 2, PIECE + AT_ONCE};
+  char *const records = make_records(COUNT, 0);
+  (void)state;
+  for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
+    for (size_t i = 0; i < COUNT; i++) {
+      const uint64_t key = (uint64_t)(i == places[p]       ? i - 1
+                                      : i + 1 == places[p] ? i + 1
+                                                           : i)
+                           << 40;
+      memcpy(records + i * RECORD, &key, sizeof key);
+    }
+    check_all_sorts(32, 3, records, COUNT);
+  }
+  free(records);
+}
+
 /* One thread puts so many keys in buckets. */
 static void test_many_keys(void **state)
 {
@@ -951,6 +973,7 @@ static void test_memory_grows(void **state)
     recsort_plugin_work work = {.size = sizeof work};
     assert_true(rs_parallel_work_size(&host, &job, &work));
     assert_true(work.bytes >= last);
+    assert_true(work.bytes <= count * 22 + (UINT64_C(1) << 31)); /* buckets do not grow for ever */
     last = work.bytes;
   }
   const recsort_plugin_job most = job_of(64, 4, (size_t)RS_CPU_MOST + 1);
@@ -1115,6 +1138,7 @@ int main(void)
       cmocka_unit_test(test_gathers),
       cmocka_unit_test(test_sorts),
       cmocka_unit_test(test_sorts_nearly),
+      cmocka_unit_test(test_one_descent),
       cmocka_unit_test(test_many_keys),
       cmocka_unit_test(test_a_misleading_sample),
       cmocka_unit_test(test_keys_of_many_words),
