@@ -131,22 +131,18 @@ typedef struct computed_block {
   uint64_t codes[COMPUTED_BLOCK];
 } computed_block;
 
-/* As key_distance(), for `count` records. */
-static void compute_distances(const recsort_key_step *step, computed_block *block, size_t count)
+/* As key_sum(), for `count` records. */
+static void compute_sums(const recsort_key_step *step, computed_block *block, size_t count)
 {
   double sums[COMPUTED_BLOCK] = {0};
   for (unsigned c = 0; c < step->bit; c++) {
-    const double origin = key_double(step[1 + c].bias);
-    for (size_t j = 0; j < COMPUTED_BLOCK; j++) {
-      const double difference = block->numbers[c][j] - origin;
-      sums[j] = sums[j] + key_product(difference, difference);
-    }
+    const double point = key_point(&step[1 + c]);
+    for (size_t j = 0; j < COMPUTED_BLOCK; j++)
+      sums[j] = sums[j] + key_term(step, block->numbers[c][j], point);
   }
-  for (size_t j = 0; j < count; j++) {
-    const uint64_t raw =
-        step->width == 32 ? key_float_bits((float)sums[j]) : key_double_bits(sums[j]);
-    block->codes[j] = key_float_code(raw, step->width, step->flags, step->limit);
-  }
+  for (size_t j = 0; j < count; j++)
+    block->codes[j] =
+        key_float_code(key_sum_bits(step, sums[j]), step->width, step->flags, step->limit);
 }
 
 /* As key_place_on_curve(), for `count` records. */
@@ -177,8 +173,8 @@ static bool encode_computed(key_range range)
     const size_t count = left < COMPUTED_BLOCK ? left : COMPUTED_BLOCK;
     for (unsigned c = 0; c < step->bit; c++)
       read_numbers(&step[1 + c], place_of(&range, &step[1 + c]), count, block.numbers[c]);
-    if (step->kind == RECSORT_KEY_DISTANCE)
-      compute_distances(step, &block, count);
+    if (key_is_sum(step))
+      compute_sums(step, &block, count);
     else
       compute_places(step, &block, count);
     for (size_t j = 0; j < count; j++)

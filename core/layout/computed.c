@@ -23,9 +23,15 @@ typedef struct reading {
 /* The subject of a message, for "%.*s". */
 #define NAME(reading) RS_SHOWN((reading)->desc->name)
 
-static bool is_distance(const recsort_computed_desc *desc)
+static bool is_curve(const reading *r)
 {
-  return desc->compute == RECSORT_DISTANCE;
+  return rs_is_curve(r->desc->compute);
+}
+
+/* What the coordinates are computed with, if they are on no curve. */
+static const char *point_word(const reading *r)
+{
+  return r->desc->compute == RECSORT_DOT ? "vector" : "point";
 }
 
 static recsort_status check_name(const reading *r)
@@ -44,20 +50,19 @@ static recsort_status check_name(const reading *r)
 static recsort_status check_counts(const reading *r)
 {
   const recsort_computed_desc *const desc = r->desc;
-  const size_t count = desc->coordinate_count, least = is_distance(desc) ? 1 : 2;
-  if (desc->compute < RECSORT_DISTANCE || desc->compute > RECSORT_HILBERT)
+  const size_t count = desc->coordinate_count, least = is_curve(r) ? 2 : 1;
+  if (desc->compute < RECSORT_DISTANCE || desc->compute > RECSORT_DOT)
     return REFUSE(r, "key \"%.*s\": it is not a recsort_compute", NAME(r));
   if (count < least || count > RECSORT_MOST_COORDINATES || !desc->coordinates)
     return REFUSE(r, "key \"%.*s\": it takes %zu to %d fields, not %zu", NAME(r), least,
                   RECSORT_MOST_COORDINATES, count);
-  if (!is_distance(desc) && (desc->bits == 0 || desc->bits > 64 / count))
+  if (is_curve(r) && (desc->bits == 0 || desc->bits > 64 / count))
     return REFUSE(r, "key \"%.*s\": bits is %u; for %zu fields it is 1 to %zu", NAME(r), desc->bits,
                   count, 64 / count);
-  if (is_distance(desc) ? !desc->parameter == !desc->origin : !desc->origin || !desc->limit)
-    return REFUSE(r,
-                  is_distance(desc) ? "key \"%.*s\": its point needs a name or coordinates"
-                                    : "key \"%.*s\": its grid needs a min and a max",
-                  NAME(r));
+  if (is_curve(r) && (!desc->origin || !desc->limit))
+    return REFUSE(r, "key \"%.*s\": its grid needs a min and a max", NAME(r));
+  if (!is_curve(r) && !desc->parameter == !desc->origin)
+    return REFUSE(r, "key \"%.*s\": its %s needs a name or coordinates", NAME(r), point_word(r));
   return RECSORT_OK;
 }
 
@@ -109,11 +114,11 @@ static recsort_status read_coordinates(const reading *r, rs_computed *computed)
     if (!status && desc->origin) {
       computed->origin[i] = desc->origin[i];
       if (!isfinite(desc->origin[i]))
-        status = REFUSE(r, "key \"%.*s\": %s of %.*s is not a finite number", NAME(r),
-                        is_distance(desc) ? "the point's coordinate" : "the min",
+        status = REFUSE(r, "key \"%.*s\": the %s%s of %.*s is not a finite number", NAME(r),
+                        is_curve(r) ? "min" : point_word(r), is_curve(r) ? "" : "'s coordinate",
                         RS_SHOWN(desc->coordinates[i]));
     }
-    if (!status && !is_distance(desc)) {
+    if (!status && is_curve(r)) {
       computed->limit[i] = desc->limit[i];
       status = find_scale(r, i, &computed->scale[i]);
     }
@@ -134,12 +139,14 @@ static recsort_status read_computed(const reading *r, rs_computed *computed)
                             .bits = desc->bits,
                             .count = desc->coordinate_count,
                             .name = rs_arena_text(r->arena, desc->name)};
-  if (desc->parameter && is_distance(desc)) {
+  if (desc->parameter && !is_curve(r)) {
     const char *const why = rs_name_trouble(desc->parameter, false);
-    if (why) return REFUSE(r, "key \"%.*s\": the name of its point is not one: %s", NAME(r), why);
+    if (why)
+      return REFUSE(r, "key \"%.*s\": the name of its %s is not one: %s", NAME(r), point_word(r),
+                    why);
     computed->parameter = rs_arena_text(r->arena, desc->parameter);
   }
-  if (!computed->name || (desc->parameter && is_distance(desc) && !computed->parameter))
+  if (!computed->name || (desc->parameter && !is_curve(r) && !computed->parameter))
     return rs_fail_memory(r->error, sizeof *computed);
   return read_coordinates(r, computed);
 }
@@ -154,7 +161,7 @@ static recsort_computed_desc describe(const recsort_computed_desc *desc,
                                  .coordinate_count = computed->count,
                                  .parameter = computed->parameter,
                                  .origin = computed->parameter ? NULL : computed->origin,
-                                 .limit = is_distance(desc) ? NULL : computed->limit,
+                                 .limit = rs_is_curve(desc->compute) ? computed->limit : NULL,
                                  .line = desc->line,
                                  .column = desc->column};
 }

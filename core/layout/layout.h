@@ -31,11 +31,17 @@ typedef struct rs_computed {
   size_t count;  /* of coordinates */
   rs_target coordinates[RECSORT_MOST_COORDINATES];
   const char *paths[RECSORT_MOST_COORDINATES];
-  const char *parameter;                   /* distance: the point's name; NULL: it is at `origin` */
-  double origin[RECSORT_MOST_COORDINATES]; /* of the point, or of the grid */
+  const char *parameter;                   /* the point's or vector's name; NULL: it is `origin` */
+  double origin[RECSORT_MOST_COORDINATES]; /* the point, the vector, or the grid's least corner */
   double limit[RECSORT_MOST_COORDINATES];  /* curves: of the grid */
   double scale[RECSORT_MOST_COORDINATES];  /* curves: cells of a unit */
 } rs_computed;
+
+/* A curve has a grid, a distance a point, and a dot product a vector. */
+static inline bool rs_is_curve(recsort_compute compute)
+{
+  return compute == RECSORT_MORTON || compute == RECSORT_HILBERT;
+}
 
 /* A schema with its layout; everything is in `arena`. */
 struct recsort_schema {

@@ -197,12 +197,12 @@ static bool is_single(const rs_computed *computed)
   return true;
 }
 
-static recsort_key_step plan_distance(const rs_computed *computed, recsort_nan nan)
+static recsort_key_step plan_sum(const rs_computed *computed, recsort_nan nan)
 {
   recsort_key_step step = {.width = is_single(computed) ? 32 : 64};
   plan_float(&step, recsort_type_describe(step.width == 32 ? RECSORT_FLOAT32 : RECSORT_FLOAT64),
              nan);
-  step.kind = RECSORT_KEY_DISTANCE;
+  step.kind = computed->compute == RECSORT_DOT ? RECSORT_KEY_DOT : RECSORT_KEY_DISTANCE;
   return step;
 }
 
@@ -240,8 +240,7 @@ static recsort_key_step plan_step(const rs_target *target, recsort_order order, 
     step = plan_operand(computed, i - 1);
     step.offset = computed->coordinates[i - 1].offset;
   } else if (computed) {
-    step = computed->compute == RECSORT_DISTANCE ? plan_distance(computed, nan)
-                                                 : plan_curve(computed, nan);
+    step = rs_is_curve(computed->compute) ? plan_curve(computed, nan) : plan_sum(computed, nan);
     step.bit = (uint8_t)computed->count;
   } else {
     const size_t each = steps_of_value(target->field, nan);

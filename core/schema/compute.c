@@ -129,12 +129,12 @@ typedef struct point_text {
   numbers values;
 } point_text;
 
-/* A point is a list of numbers, or a name. */
+/* A point or a vector is a list of numbers, or a name. */
 static recsort_status read_point(rs_reader *reader, void *context)
 {
   point_text *const point = context;
   if (rs_reader_at_list(reader)) return read_values(reader, &point->values);
-  return rs_read_text(reader, point->values.subject, "from", &point->name);
+  return rs_read_text(reader, point->values.subject, point->values.word, &point->name);
 }
 
 /* "distance(x, y from here)", cut if it is long. */
@@ -147,10 +147,11 @@ static const char *make_name(const rs_reader *reader, const char *word, const pa
     used +=
         (size_t)snprintf(name + used, sizeof name - used, "%s%s", i ? ", " : "", fields->values[i]);
   if (point->name.value && used < sizeof name)
-    used += (size_t)snprintf(name + used, sizeof name - used, " from %s", point->name.value);
+    used += (size_t)snprintf(name + used, sizeof name - used, " %s %s", point->values.word,
+                             point->name.value);
   for (size_t i = 0; i < point->values.count && used < sizeof name; i++)
-    used += (size_t)snprintf(name + used, sizeof name - used, "%s%.17g", i ? ", " : " from ",
-                             point->values.values[i]);
+    used += (size_t)snprintf(name + used, sizeof name - used, "%s%s %.17g", i ? "," : " ",
+                             i ? "" : point->values.word, point->values.values[i]);
   if (used < sizeof name) (void)snprintf(name + used, sizeof name - used, ")");
   while (rs_name_trouble(name, false) && name[0]) /* the cut may be inside a character */
     name[strlen(name) - 1] = '\0';
@@ -178,33 +179,32 @@ recsort_status rs_read_computing(rs_reader *reader, void *context)
   const rs_place place = rs_reader_place(reader);
   const rs_text word = {.value = computing->word};
   const rs_subject subject = {"key", &word};
-  const bool distance = desc->compute == RECSORT_DISTANCE;
+  const char *const given = computing->given;
   paths fields = {.subject = &subject};
-  point_text point = {.values = {.subject = &subject, .word = "from"}};
+  point_text point = {.values = {.subject = &subject, .word = given}};
   numbers min = {.subject = &subject, .word = "min"}, max = {.subject = &subject, .word = "max"};
   rs_text bits = {0};
   rs_slot slots[] = {{.word = "fields", .item = read_path, .list = &fields},
-                     {.word = "from", .node = read_point, .list = &point},
+                     {.word = given, .node = read_point, .list = &point},
                      {.word = "bits", .text = &bits},
                      {.word = "min", .node = read_values, .list = &min},
                      {.word = "max", .node = read_values, .list = &max}};
-  if (!distance) { /* the others have no point */
-    memmove(&slots[1], &slots[2], 3 * sizeof *slots);
-  }
-  recsort_status status = rs_read_mapping(reader, &subject, slots, distance ? 2 : 4);
+  if (!given) memmove(&slots[1], &slots[2], 3 * sizeof *slots); /* a grid has other words */
+  recsort_status status = rs_read_mapping(reader, &subject, slots, given ? 2 : 4);
   if (status) return status;
   if (fields.count == 0)
     return rs_refuse(reader, place, &subject, "it has no fields; say fields: [x, y]");
-  if (distance && !point.name.value && !point.values.place.line)
+  if (given && !point.name.value && !point.values.place.line)
     return rs_refuse(reader, place, &subject,
-                     "it has no point; say from: and a name for it, or its coordinates");
-  if (!distance && (!bits.value || !min.place.line || !max.place.line))
+                     "it has no %s; say %s: and a name for it, or its coordinates",
+                     desc->compute == RECSORT_DOT ? "vector" : "point", given);
+  if (!given && (!bits.value || !min.place.line || !max.place.line))
     return rs_refuse(reader, place, &subject,
                      "it has no grid; say bits:, and min: and max: of the fields");
-  if (!distance) status = read_bits(reader, &subject, &bits, &desc->bits);
-  if (!status && (!distance || !point.name.value))
-    desc->origin = spread(reader, distance ? &point.values : &min, fields.count, &status);
-  if (!status && !distance) desc->limit = spread(reader, &max, fields.count, &status);
+  if (!given) status = read_bits(reader, &subject, &bits, &desc->bits);
+  if (!status && (!given || !point.name.value))
+    desc->origin = spread(reader, given ? &point.values : &min, fields.count, &status);
+  if (!status && !given) desc->limit = spread(reader, &max, fields.count, &status);
   if (status) return status;
   desc->parameter = point.name.value;
   desc->coordinates = copy_paths(reader, &fields);

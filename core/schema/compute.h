@@ -6,7 +6,8 @@
 
 /* A computed value that is being read. */
 typedef struct rs_computing {
-  const char *word; /* distance, morton or hilbert */
+  const char *word;  /* distance, dot, morton or hilbert */
+  const char *given; /* the word for what it is computed with: from, with; NULL: a grid */
   recsort_computed_desc desc;
 } rs_computing;
 

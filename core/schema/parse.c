@@ -301,7 +301,7 @@ typedef struct key_list {
 } key_list;
 
 /* A key has a field, or what it is computed from. */
-enum { DISTANCE, MORTON, HILBERT, COMPUTINGS };
+enum { DISTANCE, DOT, MORTON, HILBERT, COMPUTINGS };
 
 /* Adds the computed value of a key, if it has one; its name is the key's path. */
 static recsort_status add_computed(const rs_reader *reader, key_list *list, rs_place place,
@@ -315,7 +315,8 @@ static recsort_status add_computed(const rs_reader *reader, key_list *list, rs_p
     given++;
   }
   if (given > 1)
-    return rs_refuse(reader, place, NULL, "a key is one of field, distance, morton and hilbert");
+    return rs_refuse(reader, place, NULL,
+                     "a key is one of field, distance, dot, morton and hilbert");
   if (!found) return RECSORT_OK;
   recsort_computed_desc *const items =
       rs_reader_grow(reader, list->computed, list->computed_count, sizeof *items);
@@ -337,13 +338,15 @@ static recsort_status read_key_words(rs_reader *reader, key_list *list, recsort_
   rs_text order = {0}, nan = {0};
   int order_value = RECSORT_ASCENDING, nan_value = RECSORT_NAN_LAST;
   rs_computing computings[COMPUTINGS] = {
-      [DISTANCE] = {.word = "distance", .desc = {.compute = RECSORT_DISTANCE}},
+      [DISTANCE] = {.word = "distance", .given = "from", .desc = {.compute = RECSORT_DISTANCE}},
+      [DOT] = {.word = "dot", .given = "with", .desc = {.compute = RECSORT_DOT}},
       [MORTON] = {.word = "morton", .desc = {.compute = RECSORT_MORTON}},
       [HILBERT] = {.word = "hilbert", .desc = {.compute = RECSORT_HILBERT}}};
   rs_slot slots[] = {{.word = "field", .text = path},
                      {.word = "order", .text = &order},
                      {.word = "nan", .text = &nan},
                      {.word = "distance", .node = rs_read_computing, .list = &computings[DISTANCE]},
+                     {.word = "dot", .node = rs_read_computing, .list = &computings[DOT]},
                      {.word = "morton", .node = rs_read_computing, .list = &computings[MORTON]},
                      {.word = "hilbert", .node = rs_read_computing, .list = &computings[HILBERT]}};
   recsort_status status = rs_read_mapping(reader, &subject, slots, LENGTH(slots));

@@ -1,5 +1,6 @@
 /* computed.c - sorts by computed keys through the public functions, and compares with an oracle
- * that compares distances as numbers, and cells by the highest bit in which they differ. */
+ * that compares distances and dot products as numbers, and cells by the highest bit in which they
+ * differ. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,10 +25,10 @@ static const char record_text[] =
 typedef struct computed_kind {
   const char *key;
   recsort_compute compute;
-  unsigned bits; /* of a coordinate's cell, or of a distance */
+  unsigned bits; /* of a coordinate's cell, or of a sum */
   size_t count;
   unsigned fields[MOST_COORDINATES];
-  double origin[MOST_COORDINATES]; /* the point, or the least corner of the grid */
+  double origin[MOST_COORDINATES]; /* the point, the vector, or the least corner of the grid */
   double side;                     /* of the grid */
   bool descending, nan_first, by_id;
 } computed_kind;
@@ -83,6 +84,36 @@ static const computed_kind computed_kinds[] = {
      false,
      false,
      true},
+    {"  - {dot: {fields: [x, y, h], with: here}, order: desc}\n",
+     RECSORT_DOT,
+     32,
+     3,
+     {X, Y, H},
+     {0.6, -0.3, 0.7},
+     0,
+     true,
+     false,
+     false},
+    {"  - {dot: {fields: [d, i], with: [0.1, 3]}, nan: first}\n",
+     RECSORT_DOT,
+     64,
+     2,
+     {D, I},
+     {0.1, 3},
+     0,
+     false,
+     true,
+     false},
+    {"  - {dot: {fields: [x, y], with: [0, -0]}}\n", /* all numbers are equal */
+     RECSORT_DOT,
+     32,
+     2,
+     {X, Y},
+     {0, -0.0},
+     0,
+     false,
+     false,
+     false},
     {"  - {morton: {fields: [x, y], bits: 16, min: -20, max: 12}}\n",
      RECSORT_MORTON,
      16,
@@ -130,7 +161,7 @@ enum { KINDS = sizeof computed_kinds / sizeof *computed_kinds };
 /* What a record's coordinates are, as the oracle sees them. */
 typedef struct computed_value {
   bool is_nan;
-  double distance;
+  double sum; /* a squared distance, or a dot product */
   uint64_t cells[MOST_COORDINATES];
 } computed_value;
 
@@ -164,6 +195,11 @@ static void store(unsigned char *at, unsigned field, double number)
     key_store(at + places[field].offset, places[field].bytes, places[field].big, raw);
 }
 
+static bool is_curve(const computed_kind *k)
+{
+  return k->compute == RECSORT_MORTON || k->compute == RECSORT_HILBERT;
+}
+
 static computed_value judge_value(const computed_kind *k, const double *numbers)
 {
   computed_value value = {.is_nan = false};
@@ -171,14 +207,15 @@ static computed_value judge_value(const computed_kind *k, const double *numbers)
     const double number = numbers[k->fields[c]], from = number - k->origin[c];
     const double cells = (double)(UINT64_C(1) << k->bits % 64), place = from * (cells / k->side);
     if (isnan(number)) value.is_nan = true;
-    value.distance += from * from;
+    value.sum += k->compute == RECSORT_DOT ? number * k->origin[c] : from * from;
     value.cells[c] = place < 0 || isnan(place) ? 0
                      : place < cells           ? (uint64_t)place
                                                : (UINT64_C(1) << k->bits % 64) - 1;
   }
-  if (k->bits == 32) value.distance = (double)(float)value.distance;
+  if (k->compute == RECSORT_DOT) value.is_nan = isnan(value.sum); /* such as infinity * 0 */
+  if (k->bits == 32) value.sum = (double)(float)value.sum;
   if (k->compute == RECSORT_HILBERT) key_hilbert(value.cells, (unsigned)k->count, k->bits, 1);
-  if (k->compute != RECSORT_DISTANCE && value.is_nan) /* it shares the last cell, or the first */
+  if (is_curve(k) && value.is_nan) /* it shares the last cell, or the first */
     for (size_t c = 0; c < k->count; c++)
       value.cells[c] = k->nan_first != k->descending ? 0 : (UINT64_C(1) << k->bits) - 1;
   return value;
@@ -207,9 +244,9 @@ static int compare_cells(const uint64_t *a, const uint64_t *b)
 static int compare_values(const computed_value *a, const computed_value *b)
 {
   const int sign = judged->descending ? -1 : 1;
-  if (judged->compute != RECSORT_DISTANCE) return sign * compare_cells(a->cells, b->cells);
+  if (is_curve(judged)) return sign * compare_cells(a->cells, b->cells);
   if (a->is_nan || b->is_nan) return (judged->nan_first ? -1 : 1) * (a->is_nan - b->is_nan);
-  return sign * ((a->distance > b->distance) - (a->distance < b->distance));
+  return sign * ((a->sum > b->sum) - (a->sum < b->sum));
 }
 
 static int compare_indices(const void *x, const void *y)

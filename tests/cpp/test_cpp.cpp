@@ -785,6 +785,23 @@ void distances_from_points(void **)
   });
 }
 
+void depths_along_an_axis(void **)
+{
+  using recsort::member;
+  recsort::sorter<place> by({desc(
+      recsort::dot("forward", member(&place::at, &point::x), member(&place::at, &point::z)))});
+  recsort_error error;
+  std::vector<place> places = some_places();
+  assert_false(by.sort(places, error)); /* the vector is not set */
+  assert_non_null(std::strstr(error.text, "\"forward\""));
+  for (const double x : {0.0, 3.5, -1.0}) {
+    by.set_parameter("forward", {x, 2});
+    compare_places(by, [&](const place &p) { return -(p.at.x * x + p.at.z * 2.0); });
+  }
+  recsort::sorter<place> fixed({asc(recsort::dot({1, -2}, &place::column, &place::row))});
+  compare_places(fixed, [](const place &p) { return p.column - 2 * p.row; });
+}
+
 /* The definition for a grid of 8 by 8 cells, bit by bit. */
 unsigned morton_of(const place &p)
 {
@@ -1081,6 +1098,7 @@ int main()
       cmocka_unit_test(columns_give_a_permutation),
       cmocka_unit_test(wrong_columns_are_refused),
       cmocka_unit_test(distances_from_points),
+      cmocka_unit_test(depths_along_an_axis),
       cmocka_unit_test(places_on_curves),
       cmocka_unit_test(a_member_may_be_in_several_keys),
       cmocka_unit_test(several_computed_keys),

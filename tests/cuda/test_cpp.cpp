@@ -169,10 +169,9 @@ void numbers_with_values(void **)
   assert_true(std::equal(places, places + 4, order.data()));
 }
 
-void points_are_set_or_bound(void **)
+void set_or_bind(const recsort::key<entity> &key)
 {
   const std::vector<entity> input = some_entities();
-  const auto key = asc(recsort::distance("eye", &entity::distance));
   recsort::sorter<entity> host({key});
   recsort::device_sorter<entity> by({key});
   const on_device<double> bound(1);
@@ -189,6 +188,12 @@ void points_are_set_or_bound(void **)
     run(by, by.in_place({again.data(), COUNT}));
     assert_true(same(again.data(), expected.data(), COUNT));
   }
+}
+
+void points_are_set_or_bound(void **)
+{
+  set_or_bind(asc(recsort::distance("eye", &entity::distance)));
+  set_or_bind(desc(recsort::dot("eye", &entity::distance)));
 }
 
 /* The calls that read the host's memory. */

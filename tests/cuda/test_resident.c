@@ -1589,12 +1589,14 @@ static void invalid_values_are_reported(void **state)
   recsort_sorter_destroy(sorter);
 }
 
-/* The oracle of two points; static, as qsort has no context. */
+/* The oracle of a point or vector and another point; static, as qsort has no context. */
 static const float *judged;
 static double judged_eye[2], judged_other;
+static bool judged_dot;
 
 static float far_from(const float *at)
 {
+  if (judged_dot) return (float)((double)at[0] * judged_eye[0] + (double)at[1] * judged_eye[1]);
   const double x = (double)at[0] - judged_eye[0], y = (double)at[1] - judged_eye[1];
   return (float)(x * x + y * y);
 }
@@ -1655,23 +1657,18 @@ static void points_are_set_between_sorts(void **state)
   recsort_sorter_destroy(sorter);
 }
 
-/* A point in the device's memory counts when the stream gets there: a graph of one sort is replayed
- * with others. */
-static void points_are_read_by_the_device(void **state)
+static void read_points(const char *yaml, bool dot)
 {
   enum { COUNT = 3000, POINTS = 6 };
-  static const char yaml[] =
-      "record: P\n" NATIVE "fields: [{name: x, type: float32}, {name: y, type: float32}]\n"
-      "keys: [{distance: {fields: [x, y], from: eye}}, {distance: {fields: [y], from: other}, "
-      "order: desc}]\n";
   uint64_t random = 13, expected[COUNT];
   recsort_sorter *const sorter = create(yaml);
   both records = make_both(COUNT, 8, 0, &random), order = make_both(COUNT, 4, 0, &random);
   double *const eye = make(2 * sizeof *eye);
   const double other = -3;
   recsort_job job = {.count = COUNT, .records = records.device, .permutation = order.device};
+  REFUSED(recsort_plan(sorter, &job, 1, &RECSORT_NEEDS_INIT, &error), RECSORT_INVALID_ARGUMENT);
   recsort_error error = {0};
-  (void)state;
+  judged_dot = dot;
   for (size_t i = 0; i < COUNT; i++) {
     const float at[] = {(float)random_below(&random, 30), (float)random_below(&random, 30)};
     memcpy(records.host + i * sizeof at, at, sizeof at);
@@ -1714,6 +1711,17 @@ static void points_are_read_by_the_device(void **state)
   drop_both(&records, 0);
   drop_both(&order, 0);
   recsort_sorter_destroy(sorter);
+}
+
+/* A point or vector in the device's memory counts when the stream gets there: a graph of one sort
+ * is replayed with others. */
+static void points_are_read_by_the_device(void **state)
+{
+#define PLACE "record: P\n" NATIVE "fields: [{name: x, type: float32}, {name: y, type: float32}]\n"
+#define THEN ", {distance: {fields: [y], from: other}, order: desc}]\n"
+  (void)state;
+  read_points(PLACE "keys: [{distance: {fields: [x, y], from: eye}}" THEN, false);
+  read_points(PLACE "keys: [{dot: {fields: [x, y], with: eye}}" THEN, true);
 }
 
 static void wrong_points_are_refused(void **state)

@@ -94,6 +94,32 @@ def test_the_order_of_computed_keys_is_theirs():
         sorter.set_parameter('camera', (1, 0))
 
 
+def test_the_depth_along_an_axis():
+    text = '''record: P
+fields:
+  - {name: p, type: float32, count: 3}
+  - {name: d, type: float64}
+keys:
+  - {dot: {fields: ["p[0]", "p[1]", "p[2]"], with: forward}, order: desc}
+  - dot: {fields: [d], with: [-0.5]}
+'''
+    schema = Schema.from_yaml(text)
+    assert Schema.from_yaml(schema.to_yaml()).to_yaml() == schema.to_yaml()
+    records = np.zeros(500, schema.dtype)
+    random = np.random.default_rng(7)
+    records['p'], records['d'] = random.integers(-4, 5, (500, 3)), random.integers(0, 3, 500)
+    sorter = Sorter(schema)
+    with pytest.raises(RecsortError, match='forward'):
+        sorter.sort(records)
+    for axis in (0.6, 0.0, 0.8), (1, 0, 0), (0, 0, 0):
+        sorter.set_parameter('forward', axis)
+        depth = np.zeros(500)
+        for part in range(3):
+            depth += records['p'][:, part].astype('f8') * axis[part]
+        order = np.lexsort((-records['d'], -depth.astype('f4')))
+        assert sorter.argsort(records).tolist() == order.tolist()
+
+
 @pytest.mark.parametrize('word', ['morton', 'hilbert'])
 def test_curves_survive_a_round_trip(word):
     text = '\n'.join(

@@ -1,4 +1,5 @@
-/* Computed keys: distances compared with sums of another precision, curves by what defines them. */
+/* Computed keys: distances compared with sums of another precision, dot products by exact sums,
+ * curves by what defines them. */
 #define _POSIX_C_SOURCE 200809L /* setenv */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -224,6 +225,63 @@ static void nans_and_large_numbers_have_a_place(void **state)
                some, count, (uint32_t[]){0, 5, 1, 3, 2, 4});
 }
 
+/* Of one pair of keys the codes are equal, or not. */
+static void expect_codes(const char *keys, const double *a, const double *b, bool equal)
+{
+  char text[400];
+  uint64_t codes[2];
+  recsort_error error = {0};
+  snprintf(text, sizeof text,
+           "record: D\n" NATIVE "fields:\n  - {name: x, type: float64}\n"
+           "  - {name: y, type: float64}\n  - {name: z, type: float64}\nkeys:\n%s",
+           keys);
+  recsort_sorter *const sorter = sorter_of(text, NULL);
+  for (int i = 0; i < 2; i++)
+    if (recsort_encode(sorter, i ? b : a, 1, &codes[i], &error)) fail_msg("%s", error.text);
+  if ((codes[0] == codes[1]) != equal) fail_msg("%s", keys);
+  recsort_sorter_destroy(sorter);
+}
+
+/* Products are rounded before they are added, from left to right; the sum is, to a float32, once.
+ */
+static void dot_products_are_rounded_as_said(void **state)
+{
+  const double e = ldexp(1, -30), square = (1 + e) * (1 + e); /* rounded: e * e is lost */
+  const particle once[] = {{1, 0x1p-24f, 0x1p-48f, 0},
+                           {1, 0x1p-24f, 0, 1},
+                           {1, 0, 0, 2},
+                           {1, 0x1p-23f, 0, 3},
+                           {1, 0, 0, 4}};
+  (void)state;
+  expect_codes("  - dot: {fields: [x, y], with: [1, 1.000000000931322574615478515625]}\n",
+               (double[]){-square, 1 + e, 0}, (double[]){0, 0, 0}, true);
+  expect_codes("  - dot: {fields: [x, y, z], with: [1, 1, 1]}\n", (double[]){1, 1e17, -1e17},
+               (double[]){0, 0, 0}, true);
+  expect_codes("  - dot: {fields: [x, y, z], with: [1, 1, 1]}\n", (double[]){1e17, -1e17, 1},
+               (double[]){0, 0, 1}, true);
+  expect_codes("  - dot: {fields: [x, y, z], with: [1, 1, 1]}\n", (double[]){1e17, -1e17, 1},
+               (double[]){0, 0, 0}, false);
+  expect_order(open_sorter("  - {dot: {fields: [x, y, z], with: [1, 1, 1]}}\n", NULL), once, 5,
+               (uint32_t[]){1, 2, 4, 0, 3});
+}
+
+static void sorts_by_depth(void **state)
+{
+  static const particle some[] = {{NAN, 0, 0, 0}, {0, 2, 1, 1},         {5, 0, -1, 2},
+                                  {0, 0, 1, 3},   {0, -INFINITY, 1, 4}, {3, 3, 3, 5}};
+  const char *const keys = "  - {dot: {fields: [x, y, z], with: forward}, order: desc}\n";
+  const size_t count = sizeof some / sizeof *some;
+  const double axes[][3] = {{0, 0, 1}, {1, 1, 1}, {-1, 0, -2}, {0, 0, 0}};
+  static const uint32_t expected[][6] = {
+      {5, 1, 3, 2, 0, 4}, {5, 2, 1, 3, 4, 0}, {1, 3, 2, 5, 0, 4}, {1, 2, 3, 5, 0, 4}};
+  (void)state;
+  for (size_t a = 0; a < sizeof axes / sizeof *axes; a++) {
+    recsort_sorter *const sorter = open_sorter(keys, NULL);
+    set(sorter, "forward", axes[a], 3);
+    expect_order(sorter, some, count, expected[a]);
+  }
+}
+
 /* Outside the grid is its edge; a NaN is in the last cell of the curve, or the first. */
 static void grids_have_edges(void **state)
 {
@@ -255,6 +313,8 @@ static void keys_are_as_wide_as_said(void **state)
   (void)state;
   assert_int_equal(key_bits("  - {distance: {fields: [x], from: a}}\n"), 32);
   assert_int_equal(key_bits("  - {distance: {fields: [x, id], from: a}}\n"), 64);
+  assert_int_equal(key_bits("  - {dot: {fields: [x, y], with: a}}\n"), 32);
+  assert_int_equal(key_bits("  - {dot: {fields: [x, id], with: a}}\n"), 64);
   assert_int_equal(key_bits("  - {morton: {fields: [x, y, z], bits: 21, min: 0, max: 1}}\n"), 63);
   assert_int_equal(key_bits("  - {hilbert: {fields: [x, y], bits: 32, min: 0, max: 1}}\n  - id\n"),
                    96);
@@ -271,23 +331,31 @@ static void expect_refusal(recsort_status status, const recsort_error *error, co
 static void a_point_is_set_first(void **state)
 {
   recsort_sorter *const sorter = open_sorter("  - {distance: {fields: [x, y], from: here}}\n"
-                                             "  - {distance: {fields: [z], from: there}}\n  - id\n",
+                                             "  - {distance: {fields: [z], from: there}}\n"
+                                             "  - {dot: {fields: [x, y, z], with: up}}\n  - id\n",
                                              NULL);
-  const double values[] = {1, 2, NAN};
+  const double values[] = {1, 2, NAN}, up[] = {0, 0, 1};
   particle one = {0};
   size_t offsets[] = {0, 1}, disorder;
   uint32_t index;
   permutation order = {0};
   recsort_error error = {0};
-  const char *const text = "parameter \"there\" of the keys has no values; set it first";
+  const char *const text = "parameter \"up\" of the keys has no values; set it first";
   (void)state;
+  expect_refusal(recsort_sort(sorter, &one, 1, &error), &error,
+                 "parameter \"here\" of the keys has no values; set it first");
   set(sorter, "here", values, 2);
+  expect_refusal(recsort_sort(sorter, &one, 1, &error), &error,
+                 "parameter \"there\" of the keys has no values; set it first");
+  set(sorter, "there", values, 1);
   expect_refusal(recsort_sort(sorter, &one, 1, &error), &error, text);
   expect_refusal(recsort_argsort(sorter, &one, 1, &index, 32, &error), &error, text);
   expect_refusal(find_permutation(sorter, &one, 1, &order, &error), &error, text);
   expect_refusal(recsort_check(sorter, &one, 1, &disorder, &error), &error, text);
   expect_refusal(merge_in_place(sorter, &one, offsets, 1, &error), &error, text);
   expect_refusal(recsort_encode(sorter, &one, 1, &(uint64_t[4]){0}, &error), &error, text);
+  expect_refusal(recsort_sorter_set_parameter(sorter, "up", up, 2, &error), &error,
+                 "parameter \"up\" has 3 values, not 2");
   expect_refusal(recsort_sorter_set_parameter(sorter, "there", values, 2, &error), &error,
                  "parameter \"there\" has 1 values, not 2");
   expect_refusal(recsort_sorter_set_parameter(sorter, "there", values + 2, 1, &error), &error,
@@ -296,7 +364,7 @@ static void a_point_is_set_first(void **state)
                  "no key has a parameter \"nowhere\"");
   expect_refusal(recsort_sorter_set_parameter(sorter, NULL, values, 2, &error), &error,
                  "sorter, name and values must not be NULL");
-  set(sorter, "there", values, 1);
+  set(sorter, "up", up, 3);
   assert_int_equal(recsort_sort(sorter, &one, 1, &error), RECSORT_OK);
   recsort_sorter_destroy(sorter);
 }
@@ -546,7 +614,7 @@ static const struct {
     {{.compute = RECSORT_MORTON}, "a computed value has no name", 0},
     {{.name = "x"}, "key \"x\": a field has that name", 0},
     {{.name = "near"}, "key \"near\": it is not a recsort_compute", 0},
-    {{.name = "near", .compute = (recsort_compute)4},
+    {{.name = "near", .compute = (recsort_compute)5},
      "key \"near\": it is not a recsort_compute",
      0},
     {CURVE(.coordinates = NULL), "key \"near\": it takes 2 to 8 fields, not 2", 0},
@@ -596,6 +664,26 @@ static const struct {
      "key \"near\": the point's coordinate of y is not a finite number",
      0},
     {{.name = "near",
+      .compute = RECSORT_DOT,
+      .coordinates = xy,
+      .coordinate_count = 2,
+      .origin = unset},
+     "key \"near\": the vector's coordinate of y is not a finite number",
+     0},
+    {{.name = "near", .compute = RECSORT_DOT, .coordinates = xy, .coordinate_count = 2},
+     "key \"near\": its vector needs a name or coordinates",
+     0},
+    {{.name = "near", .compute = RECSORT_DOT, .coordinates = xy, .coordinate_count = 0},
+     "key \"near\": it takes 1 to 8 fields, not 0",
+     0},
+    {{.name = "near",
+      .compute = RECSORT_DOT,
+      .coordinates = xy,
+      .coordinate_count = 2,
+      .parameter = "\n"},
+     "key \"near\": the name of its vector is not one: a name must not hold control characters",
+     0},
+    {{.name = "near",
       .compute = RECSORT_DISTANCE,
       .coordinates = xy,
       .coordinate_count = 2,
@@ -639,6 +727,8 @@ int main(void)
       cmocka_unit_test(morton_interleaves),
       cmocka_unit_test(sorts_by_distance),
       cmocka_unit_test(nans_and_large_numbers_have_a_place),
+      cmocka_unit_test(dot_products_are_rounded_as_said),
+      cmocka_unit_test(sorts_by_depth),
       cmocka_unit_test(grids_have_edges),
       cmocka_unit_test(keys_are_as_wide_as_said),
       cmocka_unit_test(a_point_is_set_first),

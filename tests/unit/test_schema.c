@@ -967,6 +967,8 @@ static void is_made_again_of_its_description(void **state)
   static const char *const texts[] = {
       "record: R\n" POINTS "keys:\n  - distance: {fields: [x, y], from: here}\n"
       "  - distance: {fields: [x], from: [2.5]}\n    order: desc\n",
+      "record: R\n" POINTS "keys:\n  - dot: {fields: [x, y], with: forward}\n"
+      "  - dot: {fields: [y], with: [-1]}\n    nan: first\n",
       "record: R\n" POINTS
       "keys: [{morton: {fields: [x, y], bits: 5, min: [0, 1], max: [8, 9]}}, x]\n",
       "record: R\n" POINTS

@@ -107,7 +107,7 @@ static bool has_parameters(const cli_job *job, recsort_error *error)
   }
   if (name == NULL || is_set) return true;
   snprintf(error->text, sizeof error->text,
-           "%.200s: the keys are distances from \"%.64s\"; say where it is: --param %.64s=%s",
+           "%.200s: the keys are computed with \"%.64s\"; say what it is: --param %.64s=%s",
            job->options->schema, name, name,
            count == 1   ? "X"
            : count == 2 ? "X,Y"

@@ -339,7 +339,7 @@ static const option_row rows[] = {
      .help = "  -k, --key PATH[:asc|:desc][:nan=first|last|total][,PATH...]...\n"
              "                         keys instead of the schema's; may be repeated\n"},
     {"param", 0, required_argument, .apply = add_parameter,
-     .help = "      --param NAME=X[,Y]...  the point that keys are distances from\n"},
+     .help = "      --param NAME=X[,Y]...  a point or vector that keys are computed with\n"},
     {"reverse", 'r', no_argument, .apply = set_flag, SETS(sorting.reverse),
      .help = "  -r, --reverse          reverse every key; equal records keep their order\n"},
     {"files0-from", 0, required_argument, .apply = set_text, SETS(files_from),

@@ -23,7 +23,7 @@ typedef enum cli_command {
 
 typedef enum stats_format { STATS_NONE, STATS_TEXT, STATS_JSON } stats_format;
 
-/* --param: a point that keys are distances from. */
+/* --param: a point or vector that keys are computed with. */
 typedef struct cli_parameter {
   const char *name; /* part of argv, up to '=' */
   size_t name_length;

@@ -1,9 +1,10 @@
 /* computed_key.h - keys that are computed from several fields of a record, on the host or a device:
- * the squared distance from a point, and the place of a cell on a Morton or a Hilbert curve.
+ * the squared distance from a point, the dot product with a vector, and the place of a cell on a
+ * Morton or a Hilbert curve.
  *
- * A key program has such a key as a step of the kind DISTANCE, MORTON or HILBERT, and behind it one
- * OPERAND for each coordinate. All arithmetic is that of IEEE 754 doubles, each operation rounded
- * to nearest by itself, so that every machine computes the same keys. Compile with
+ * A key program has such a key as a step of the kind DISTANCE, DOT, MORTON or HILBERT, and behind
+ * it one OPERAND for each coordinate. All arithmetic is that of IEEE 754 doubles, each operation
+ * rounded to nearest by itself, so that every machine computes the same keys. Compile with
  * -ffp-contract=off: a product and a sum must not become one fused operation.
  */
 #ifndef RECSORT_COMPUTED_KEY_H
@@ -93,25 +94,43 @@ RECSORT_HD static inline double key_number(const recsort_key_step *operand, uint
   }
 }
 
-/* ---- Distance ---- */
+/* ---- Distances and dot products ---- */
 
-/* The coordinate of the point that belongs to an operand. */
+/* The coordinate of the point or vector that belongs to an operand. */
 RECSORT_HD static inline double key_point(const recsort_key_step *operand)
 {
   if (operand->flags & RECSORT_KEY_POINT_AT) return *(const double *)(uintptr_t)operand->bias;
   return key_double(operand->bias);
 }
 
-/* The bits of the squared distance, a float of `width` bits: the sum, in the order of the
- * coordinates, of the squares of their differences. `numbers` are the operands' values. */
-RECSORT_HD static inline uint64_t key_distance(const recsort_key_step *step, const double *numbers)
+/* What a coordinate adds to the sum: the square of its difference from the point's coordinate, or
+ * its product with the vector's. */
+RECSORT_HD static inline double key_term(const recsort_key_step *step, double number, double point)
+{
+  const double difference = number - point;
+  return step->kind == RECSORT_KEY_DOT ? key_product(number, point)
+                                       : key_product(difference, difference);
+}
+
+/* The bits of a sum, a float of `width` bits. */
+RECSORT_HD static inline uint64_t key_sum_bits(const recsort_key_step *step, double sum)
+{
+  return step->width == 32 ? key_float_bits((float)sum) : key_double_bits(sum);
+}
+
+/* The bits of the squared distance or the dot product: the sum, in the order of the coordinates.
+ * `numbers` are the operands' values. */
+RECSORT_HD static inline uint64_t key_sum(const recsort_key_step *step, const double *numbers)
 {
   double sum = 0;
-  for (unsigned i = 0; i < step->bit; i++) {
-    const double difference = numbers[i] - key_point(&step[1 + i]);
-    sum = sum + key_product(difference, difference);
-  }
-  return step->width == 32 ? key_float_bits((float)sum) : key_double_bits(sum);
+  for (unsigned i = 0; i < step->bit; i++)
+    sum = sum + key_term(step, numbers[i], key_point(&step[1 + i]));
+  return key_sum_bits(step, sum);
+}
+
+RECSORT_HD static inline bool key_is_sum(const recsort_key_step *step)
+{
+  return step->kind == RECSORT_KEY_DISTANCE || step->kind == RECSORT_KEY_DOT;
 }
 
 /* ---- Curves ---- */

@@ -261,8 +261,8 @@ RECSORT_HD static inline uint64_t key_after(const recsort_key_step *step, uint64
 RECSORT_HD static inline uint64_t key_of_numbers(const recsort_key_step *step,
                                                  const double *numbers)
 {
-  if (step->kind != RECSORT_KEY_DISTANCE) return key_place_on_curve(step, numbers);
-  return key_float_code(key_distance(step, numbers), step->width, step->flags, step->limit);
+  if (!key_is_sum(step)) return key_place_on_curve(step, numbers);
+  return key_float_code(key_sum(step, numbers), step->width, step->flags, step->limit);
 }
 
 /* The code of a computed key. Not inlined: most programs have none. */

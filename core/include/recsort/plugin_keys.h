@@ -21,14 +21,15 @@ typedef enum recsort_key_kind {
                          * greatest. The others have consecutive codes at the other end */
   /* Computed from them (recsort/computed_key.h). */
   RECSORT_KEY_DISTANCE, /* the squared distance from a point, as a FLOAT of `width` bits */
+  RECSORT_KEY_DOT,      /* the dot product with a vector, the same */
   RECSORT_KEY_MORTON,   /* the place of a cell on a Morton curve */
   RECSORT_KEY_HILBERT,  /* the same on a Hilbert curve */
   RECSORT_KEY_OPERAND   /* an operand, not part of the key (`width` is 0): a number of kind `bit`,
                          * which is UNSIGNED, SIGNED or FLOAT. FLOAT: `shift` is the number of
-                         * fraction bits. Operands of DISTANCE: `bias` holds a double, the point's
-                         * coordinate. Of MORTON and HILBERT: `bias` holds the least value, and
-                         * `limit` the number of cells for each unit. Of NULLABLE: only `bias`
-                         * counts; it reads no bytes */
+                         * fraction bits. Operands of DISTANCE and DOT: `bias` holds a double, the
+                         * point's or vector's coordinate. Of MORTON and HILBERT: `bias` holds the
+                         * least value, and `limit` the number of cells for each unit. Of NULLABLE:
+                         * only `bias` counts; it reads no bytes */
 } recsort_key_kind;
 
 enum { RECSORT_KEY_MOST_OPERANDS = 8 }; /* of a computed key */
@@ -39,7 +40,7 @@ enum {
   RECSORT_KEY_NAN_FIRST =
       4, /* NaNs and null values become the least code; otherwise the greatest */
   RECSORT_KEY_NAN_TOTAL = 8, /* floats: every bit counts, as in IEEE 754 totalOrder */
-  RECSORT_KEY_POINT_AT = 16, /* operands of DISTANCE: `bias` holds the address of the double, in
+  RECSORT_KEY_POINT_AT = 16, /* operands of DISTANCE and DOT: `bias` holds the double's address, in
                               * memory of the device; only for recsort_plugin_device.run */
   RECSORT_KEY_MINUS_0_NAN =
       32 /* floats: the bits of -0 are the NaN, the least value with NAN_TOTAL; `bit` is 1, which

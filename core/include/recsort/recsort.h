@@ -414,10 +414,13 @@ typedef enum recsort_compute {
   RECSORT_DISTANCE = 1, /* the squared distance from a point: a float32 if all coordinates are
                          * float32 or shorter floats, otherwise a float64. Infinity if it is too
                          * large, a NaN if a coordinate is one */
-  RECSORT_MORTON, /* the place on a Morton curve of the cell of a grid that the coordinates are
-                   * in. Coordinates outside the grid count as its edge; if one is a NaN, the
-                   * place is the last one, or the first with NAN_FIRST */
-  RECSORT_HILBERT /* the same on a Hilbert curve */
+  RECSORT_MORTON,  /* the place on a Morton curve of the cell of a grid that the coordinates are
+                    * in. Coordinates outside the grid count as its edge; if one is a NaN, the
+                    * place is the last one, or the first with NAN_FIRST */
+  RECSORT_HILBERT, /* the same on a Hilbert curve */
+  RECSORT_DOT      /* the dot product with a vector, such as the depth along an axis: of the type
+                    * that a distance has, and summed in the order of the coordinates. An infinite
+                    * coordinate times 0 is a NaN, and so is the sum of both infinities */
 } recsort_compute;
 
 enum { RECSORT_MOST_COORDINATES = 8 };
@@ -430,10 +433,10 @@ typedef struct recsort_computed_desc {
                                    * at most 64 bits for all coordinates together */
   const char *const *coordinates; /* paths of integers or floats */
   size_t coordinate_count; /* at most RECSORT_MOST_COORDINATES; MORTON, HILBERT: at least 2 */
-  const char *parameter;   /* DISTANCE: the name of the point, which is set by
-                            * recsort_sorter_set_parameter; NULL: it is at `origin` */
-  const double *origin;    /* DISTANCE: the point, if it has no name. MORTON, HILBERT: the
-                            * least coordinates of the grid */
+  const char *parameter;   /* DISTANCE, DOT: the name of the point or vector, which is set by
+                            * recsort_sorter_set_parameter; NULL: it is `origin` */
+  const double *origin;    /* DISTANCE, DOT: the point or vector, if it has no name. MORTON,
+                            * HILBERT: the least coordinates of the grid */
   const double *limit;     /* MORTON, HILBERT: the greatest ones */
   uint32_t line;
   uint32_t column;
@@ -595,18 +598,19 @@ typedef struct recsort_options {
 
 /* ---- What the sorter does and did ------------------------------------------------------------ */
 
-/* Sets the point of all keys that are distances from the point named `name`, for the calls that
- * follow: `count` finite values, one for each coordinate. Before that, a call that makes such keys
- * is refused. The permutation that the sorter keeps stays as it is. Errors: INVALID_ARGUMENT (also:
- * no key has such a point, or one has another number of coordinates; then nothing has changed). */
+/* Sets the point or vector named `name`, that of all keys which are computed with it, for the calls
+ * that follow: `count` finite values, one for each coordinate. Before that, a call that makes such
+ * keys is refused. The permutation that the sorter keeps stays as it is. Errors: INVALID_ARGUMENT
+ * (also: no key has such a name, or one has another number of coordinates; then nothing has
+ * changed). */
 RECSORT_API recsort_status recsort_sorter_set_parameter(recsort_sorter *sorter, const char *name,
                                                         const double *values, size_t count,
                                                         recsort_error *error);
 
 /* The same for a sorter with on_device, but `values` is device memory, aligned to 8 bytes, which
  * each job from now on reads when its stream gets there. So a graph can be replayed with another
- * point. The values should be finite: with an infinity or a NaN among them, distances are infinite
- * or NaNs, and those are equal. */
+ * point or vector. The values should be finite: with an infinity or a NaN among them, the keys are
+ * infinite or NaNs, and those are equal. */
 RECSORT_API recsort_status recsort_sorter_bind_parameter(recsort_sorter *sorter, const char *name,
                                                          const double *values, size_t count,
                                                          recsort_error *error);

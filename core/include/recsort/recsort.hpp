@@ -313,6 +313,14 @@ auto computed(recsort_compute compute, std::uint32_t bits, const double (&least)
   }
   return made;
 }
+template <class... Fields>
+auto computed_with(recsort_compute compute, const char *parameter, const Fields &...coordinates)
+{
+  auto made = key_of(coordinates...);
+  made.compute = compute;
+  made.parameter = parameter;
+  return made;
+}
 
 } // namespace detail
 
@@ -414,10 +422,21 @@ template <class Name, class... Coordinates,
           class = std::enable_if_t<std::is_convertible_v<Name, const char *>>>
 auto distance(Name parameter, Coordinates... coordinates)
 {
-  const double none[sizeof...(coordinates)] = {};
-  auto made = distance(none, coordinates...);
-  made.parameter = parameter;
-  return made;
+  return detail::computed_with(RECSORT_DISTANCE, parameter, member(coordinates)...);
+}
+/* The dot product with a vector, such as the depth along an axis: asc(dot({0, 0, 1}, &Entity::x,
+ * &Entity::y, &Entity::z)), or with one that sorter::set_parameter sets: asc(dot("forward", ...)).
+ */
+template <std::size_t Count, class... Coordinates>
+auto dot(const double (&with)[Count], Coordinates... coordinates)
+{
+  return detail::computed(RECSORT_DOT, 0, with, with, member(coordinates)...);
+}
+template <class Name, class... Coordinates,
+          class = std::enable_if_t<std::is_convertible_v<Name, const char *>>>
+auto dot(Name parameter, Coordinates... coordinates)
+{
+  return detail::computed_with(RECSORT_DOT, parameter, member(coordinates)...);
 }
 /* The places on Morton and Hilbert curves, of a grid of 2^bits cells along each coordinate:
  * asc(morton(16, {0, 0}, {640, 480}, &Entity::x, &Entity::y)). */
@@ -498,7 +517,7 @@ public:
     computed.coordinate_count = given.field_count;
     computed.parameter = given.parameter;
     computed.origin = given.parameter == nullptr ? given.origin.data() : nullptr;
-    computed.limit = given.compute == RECSORT_DISTANCE ? nullptr : given.limit.data();
+    computed.limit = given.bits > 0 ? given.limit.data() : nullptr;
   }
 
   recsort_status create(std::size_t record_size, const recsort_allocator *allocator,
@@ -694,7 +713,7 @@ public:
     return call(failed, recsort_run, &job, std::size_t{1});
   }
 
-  /* The point that distances with this parameter are from: by.set_parameter("eye", {1, 2}). */
+  /* The point or vector of the keys with this parameter: by.set_parameter("eye", {1, 2}). */
   bool set_parameter(const char *name, view<const double> point, on_error failed = {})
   {
     return call(failed, recsort_sorter_set_parameter, name, point.data(), point.size());

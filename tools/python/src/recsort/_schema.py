@@ -45,7 +45,7 @@ NAME = re.compile('[^.[\\]\x00-\x1f\x7f-\x9f\ud800-\udfff]+')
 # The words of recsort_place_kind, from 1; those of a list may have several places.
 PLACES = ('skip', 'line', 'lines', 'count', 'length', 'after', 'size', 'heap', 'expect')
 LISTS = ('count', 'length', 'after', 'expect')
-COMPUTED = ('distance', 'morton', 'hilbert')
+COMPUTED = ('distance', 'morton', 'hilbert', 'dot')
 
 
 class Schema:
@@ -344,12 +344,13 @@ def computed_of_schema(value: Any) -> Node:
     """The word of a computed key and what it is computed from."""
     word, count = COMPUTED[value.compute - 1], value.coordinate_count
     paths = [quoted(path) for path in value.coordinates[:count]]
-    if word != 'distance':
+    given = {'distance': 'from', 'dot': 'with'}.get(word)
+    if not given:
         least, most = value.origin[:count], value.limit[:count]
         return {word: {'fields': paths, 'bits': value.bits, 'min': least, 'max': most}}
     if value.parameter:
-        return {word: {'fields': paths, 'from': quoted(value.parameter)}}
-    return {word: {'fields': paths, 'from': value.origin[:count]}}
+        return {word: {'fields': paths, given: quoted(value.parameter)}}
+    return {word: {'fields': paths, given: value.origin[:count]}}
 
 
 def file_of_schema(desc: Any) -> Node:

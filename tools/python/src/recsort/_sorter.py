@@ -278,7 +278,7 @@ class Sorter:
         return first
 
     def set_parameter(self, name: str, values: Sequence[float]) -> None:
-        """Sets the point from which keys of a Schema, such as `{distance: ..., from: name}`, count."""
+        """Sets a point or vector that keys of a Schema name, as `{distance: ..., from: name}`."""
         point = lib.point(values)
         with self._lock:
             if not self._direct:
