@@ -27,6 +27,9 @@ struct derived : base {
 };
 struct behind : empty, also_empty, base {
 };
+struct several : point, base {
+  float own;
+};
 struct around {
   int before;
   behind inner;
@@ -41,14 +44,16 @@ template <class Record> bool is_at(const recsort::key<Record> &key, std::uint64_
 
 extern "C" bool all_right()
 {
+  const recsort::key<several> inherited = asc(&several::second);
+  const auto mixed = recsort::dot({1, 1}, &several::second, &several::own);
   const recsort::key<behind> of_base = asc(&behind::second);
   return is_at(asc(&record::letter), 0) && is_at(asc(&record::number), 4) &&
          is_at(asc(&record::place, &point::y), 12) &&
          is_at(asc(&record::places, at<2>, &point::y), 36) &&
          is_at(asc(&record::wide), offsetof(record, wide)) &&
          is_at(asc(static_cast<long record::*>(nullptr)), RECSORT_NO_OFFSET) &&
-         is_at<derived>(asc(&derived::second), 8) &&
-         is_at(of_base, __builtin_offsetof(behind, second)) &&
+         is_at<derived>(asc(&derived::second), 8) && is_at(inherited, 16) && is_at(mixed, 16) &&
+         mixed.fields[1].offset == 24 && is_at(of_base, __builtin_offsetof(behind, second)) &&
          is_at(asc(&around::inner, &base::first),
                8 + __builtin_offsetof(behind, second) - sizeof(double)) &&
          asc(&record::number).fields[0].type == RECSORT_INT32 &&

@@ -30,16 +30,33 @@ struct record {
   } either;
   std::array<short, 2> pair;
   choice named;
+  point points[2];
+  char names[2][4];
+  int *pointers[2];
+  int call();
 };
 struct not_trivial {
   int number;
   std::string name;
 };
+struct not_copied {
+  int number;
+  not_copied(const not_copied &other);
+};
+struct has_virtual {
+  int number;
+  virtual int call();
+};
 struct base {
   int first;
 };
-struct not_standard : base {
+struct second_base {
   int second;
+};
+struct virtual_base : virtual base {
+  int number;
+};
+struct heir : base, second_base {
 };
 struct other {
   int number;
@@ -50,31 +67,41 @@ void refused(recsort::sorter<record> &by, record *records, recsort_error &error)
   (void)by, (void)records, (void)error;
 #if defined(LONG_DOUBLE) /* CASE(LONG_DOUBLE): a member of this type is no key */
   (void)asc(&record::extended);
-#elif defined(POINTER)      /* CASE(POINTER): a member of this type is no key */
+#elif defined(POINTER)  /* CASE(POINTER): a pointer is no key; keep the number */
   (void)asc(&record::pointer);
-#elif defined(STRUCT)       /* CASE(STRUCT): a struct is no key; name a member of it */
+#elif defined(POINTERS) /* CASE(POINTERS): a pointer is no key; keep the number */
+  (void)asc(&record::pointers);
+#elif defined(FUNCTION) /* CASE(FUNCTION): a function is no key; name a member */
+  (void)asc(&record::call);
+#elif defined(STRUCT)   /* CASE(STRUCT): a struct is no key; name a member of it */
   (void)asc(&record::position);
-#elif defined(UNION)        /* CASE(UNION): a struct is no key; name a member of it */
+#elif defined(UNION)    /* CASE(UNION): a struct is no key; name a member of it */
   (void)asc(&record::either);
-#elif defined(ARRAY)        /* CASE(ARRAY): of arrays, only those of char */
-  (void)asc(&record::matrix);
-#elif defined(BYTES)        /* CASE(BYTES): of arrays, only those of char */
-  (void)recsort::bytes(&record::matrix);
-#elif defined(STD_ARRAY)    /* CASE(STD_ARRAY): of arrays, only those of char */
-  (void)asc(&record::pair);
-#elif defined(BEYOND)       /* CASE(BEYOND): at<> is beyond the end of the array */
+#elif defined(ARRAY)   /* CASE(ARRAY): an array of structs is no key; name a member of an element */
+  (void)asc(&record::points);
+#elif defined(STRINGS) /* CASE(STRINGS): an array of strings is no key; name one of them */
+  (void)asc(&record::names);
+#elif defined(BEYOND)  /* CASE(BEYOND): at<> is beyond the end of the array; the first */
   (void)asc(&record::matrix, at<4>);
-#elif defined(NO_ARRAY)     /* CASE(NO_ARRAY): at<> is for arrays */
+#elif defined(NO_ARRAY)    /* CASE(NO_ARRAY): at<> is for arrays; leave it out */
   (void)asc(&record::number, at<0>);
-#elif defined(WRONG_PATH)   /* CASE(WRONG_PATH): a path names a member of another struct */
+#elif defined(WRONG_PATH)  /* CASE(WRONG_PATH): a path names a member of another struct */
   (void)asc(&record::position, &other::number);
-#elif defined(WRONG_UNION)  /* CASE(WRONG_UNION): a path names a member of another struct */
+#elif defined(WRONG_UNION) /* CASE(WRONG_UNION): a path names a member of another struct */
   (void)asc(&record::named, &other_choice::number);
-#elif defined(NOT_TRIVIAL)  /* CASE(NOT_TRIVIAL): a record must be trivially copyable */
+#elif defined(                                                                                     \
+    NOT_TRIVIAL) /* CASE(NOT_TRIVIAL): moved as bytes.*put the keys and an index into a struct */
   recsort::sorter<not_trivial>({asc(&not_trivial::number)}, error);
-#elif defined(NOT_STANDARD) /* CASE(NOT_STANDARD): must be standard layout */
-  recsort::sorter<not_standard>({asc(&not_standard::second)}, error);
-#elif defined(OTHER_RECORD) /* CASE(OTHER_RECORD): no matching */
+#elif defined(NOT_COPIED)   /* CASE(NOT_COPIED): moved as bytes.*no destructor or copy constructor \
+                             */
+  recsort::sorter<not_copied>({asc(&not_copied::number)}, error);
+#elif defined(VIRTUAL)      /* CASE(VIRTUAL): moved as bytes, so it has no virtual functions */
+  recsort::sorter<has_virtual>({asc(&has_virtual::number)}, error);
+#elif defined(VIRTUAL_BASE) /* CASE(VIRTUAL_BASE): moved as bytes */
+  recsort::sorter<virtual_base>({asc(&virtual_base::number)}, error);
+#elif defined(TWO_BASES)    /* CASE(TWO_BASES): coordinates are members of one record; cast those */
+  (void)recsort::distance({1, 1}, &heir::first, &heir::second);
+#elif defined(OTHER_RECORD) /* CASE(OTHER_RECORD): a key names a member of another struct */
   recsort::sorter<record>({asc(&other::number)}, error);
 #elif defined(OTHER_ARRAY)  /* CASE(OTHER_ARRAY): convert|conversion|no matching */
   point points[3];
@@ -91,12 +118,12 @@ void refused(recsort::sorter<record> &by, record *records, recsort_error &error)
   (void)by.column(records->matrix, &record::number);
 #elif defined(COLUMN_OF)    /* CASE(COLUMN_OF): a path names a member of another struct */
   (void)by.column(records->matrix, &point::x);
-#elif defined(MOVED)        /* CASE(MOVED): elements are moved as bytes */
+#elif defined(MOVED)    /* CASE(MOVED): elements are moved as bytes.*take the index of argsort */
   std::array<std::string, 1> texts;
   by.apply(texts, error);
-#elif defined(GATHER)       /* CASE(GATHER): an array is moved to one of the same type */
+#elif defined(GATHER)   /* CASE(GATHER): an array is moved to one of the same type */
   by.gather(records->matrix, records->pair, error);
-#elif defined(NO_ERROR)     /* CASE(NO_ERROR): without exceptions, a call needs a recsort_error */
+#elif defined(NO_ERROR) /* CASE(NO_ERROR): without exceptions, a call needs a recsort_error */
   by.sort({records, 1});
 #else
   by.sort({records, 1}, error);

@@ -79,8 +79,14 @@ template <class T> inline constexpr bool is_integral_v = __is_integral(T);
 template <class T> inline constexpr bool is_signed_v = __is_signed(T);
 template <class T> inline constexpr bool is_unsigned_v = __is_unsigned(T);
 template <class T> inline constexpr bool is_floating_point_v = __is_floating_point(T);
-template <class T> inline constexpr bool is_standard_layout_v = __is_standard_layout(T);
 template <class T> inline constexpr bool is_trivially_copyable_v = __is_trivially_copyable(T);
+template <class T>
+inline constexpr bool is_trivially_copy_constructible_v = __is_trivially_constructible(T,
+                                                                                       const T &);
+template <class T> inline constexpr bool is_trivially_destructible_v = __has_trivial_destructor(T);
+template <class T> inline constexpr bool is_pointer_v = false;
+template <class T> inline constexpr bool is_pointer_v<T *> = true;
+template <class...> using void_t = void;
 
 template <class T> T &&declval() noexcept;
 

@@ -6,9 +6,9 @@
  *
  * Also for a struct of arrays (sorter::column), and for a device's memory (device_sorter).
  *
- * What the compiler checks: a record is standard layout and trivially copyable, each key is a
- * member of the record, its type has an order, and an index lies in its array. Offsets and sizes
- * are the compiler's own, so they cannot drift from the struct.
+ * What the compiler checks: a record may be moved as bytes, each key is a member of the record or
+ * of a base, its type has an order, and an index lies in its array. Offsets and sizes are the
+ * compiler's own, so they cannot drift from the struct.
  *
  * Errors: a call that fails throws recsort::error, with the library's text. If its last argument is
  * a recsort_error, it throws nothing: error.status is then RECSORT_OK, or says what went wrong.
@@ -136,7 +136,7 @@ namespace detail
 struct any_field {
   std::size_t offset;
   recsort_type type;
-  std::size_t size; /* bytes of a string; otherwise 0 */
+  std::size_t count; /* bytes of a string, elements of an array; 0: one value */
 };
 struct any_key {
   std::array<any_field, RECSORT_MOST_COORDINATES> fields{};
@@ -168,6 +168,35 @@ struct array_traits<std::array<Type, Count>> : array_traits<Type[Count]> {
 };
 template <class Type> using plain = typename array_traits<Type>::plain;
 
+/* The values of an array of arrays, one after the other; of another type, one. */
+template <class Type, bool IsArray = array_traits<Type>::is_array> struct values_of {
+  static constexpr std::size_t count = 1;
+  using type = Type;
+};
+template <class Type> struct values_of<Type, true> {
+  using inner = values_of<typename array_traits<Type>::element>;
+  static constexpr std::size_t count = array_traits<Type>::count * inner::count;
+  using type = typename inner::type;
+};
+
+/* What a std::chrono::duration or time_point counts with; known by their names, as <chrono> takes
+ * long to compile. */
+template <class Type, class = void> struct counter {
+  using type = Type;
+};
+template <class Type> struct counter<Type, std::void_t<typename Type::rep, typename Type::period>> {
+  static_assert(sizeof(Type) == sizeof(typename Type::rep));
+  using type = typename Type::rep;
+};
+template <class Type> using counter_of = typename counter<Type>::type;
+
+/* Whether a copy of an object is a copy of its bytes. Its assignment may be another one, as that of
+ * std::pair is: what is moved is made anew. */
+template <class Type>
+inline constexpr bool is_bytes = std::is_trivially_copyable_v<Type> ||
+                                 (std::is_trivially_copy_constructible_v<Type> &&
+                                  std::is_trivially_destructible_v<Type>);
+
 constexpr recsort_type integer_type(bool is_signed, std::size_t size)
 {
   if (size == 1) return is_signed ? RECSORT_INT8 : RECSORT_UINT8;
@@ -180,7 +209,9 @@ constexpr recsort_type integer_type(bool is_signed, std::size_t size)
 /* The type of a field with values of a C++ type, or 0: there is none. */
 template <class Type> constexpr recsort_type type_of()
 {
-  if constexpr (std::is_enum_v<Type>) {
+  if constexpr (!std::is_same_v<counter_of<Type>, Type>) {
+    return type_of<counter_of<Type>>();
+  } else if constexpr (std::is_enum_v<Type>) {
     using integer = std::underlying_type_t<Type>; /* char is one here */
     return integer_type(std::is_signed_v<integer>, sizeof(integer));
   } else if constexpr (std::is_same_v<Type, bool>) {
@@ -206,36 +237,53 @@ template <class Type> struct place {
   std::size_t offset;
 };
 
+/* Arrays that compare as strings or bytes. */
+template <class Type, bool IsArray = array_traits<Type>::is_array>
+inline constexpr bool is_string = false;
+template <class Type>
+inline constexpr bool is_string<Type, true> =
+    std::is_same_v<typename array_traits<Type>::element, char> ||
+    std::is_same_v<typename array_traits<Type>::element, unsigned char> ||
+    std::is_same_v<typename array_traits<Type>::element, std::byte>;
+
 template <class Record, class Type> constexpr field<Record> field_at(place<Type> found)
 {
   using array = array_traits<Type>;
   if constexpr (std::is_same_v<Type, char>) {
     return {{found.offset, RECSORT_CHAR, 1}};
-  } else if constexpr (array::is_array) {
-    using element = typename array::element;
-    constexpr bool is_text = std::is_same_v<element, char>;
-    static_assert(is_text || std::is_same_v<element, unsigned char> ||
-                      std::is_same_v<element, std::byte>,
-                  "recsort: of arrays, only those of char, unsigned char and std::byte are keys; "
-                  "name an element of others: asc(&Record::array, recsort::at<0>)");
+  } else if constexpr (is_string<Type>) {
+    constexpr bool is_text = std::is_same_v<typename array::element, char>;
     return {{found.offset, is_text ? RECSORT_CSTRING : RECSORT_BYTES, array::count}};
   } else {
-    constexpr bool is_struct = std::is_class_v<Type> || std::is_union_v<Type>;
-    static_assert(!is_struct, "recsort: a struct is no key; name a member of it: "
-                              "asc(&Record::inner, &Inner::member)");
-    static_assert(is_struct || type_of<Type>() != recsort_type{},
+    using value = typename values_of<Type>::type;
+    constexpr recsort_type type = type_of<value>();
+    constexpr bool is_struct =
+        type == recsort_type{} && (std::is_class_v<value> || std::is_union_v<value>);
+    static_assert(!is_struct || array::is_array,
+                  "recsort: a struct is no key; name a member of it: asc(&Record::inner, "
+                  "&Inner::member); if its members are private, keep a number beside it");
+    static_assert(!is_struct || !array::is_array,
+                  "recsort: an array of structs is no key; name a member of an element: "
+                  "asc(&Record::array, recsort::at<0>, &Element::member)");
+    static_assert(!std::is_pointer_v<value>,
+                  "recsort: a pointer is no key; keep the number or the text that it points to in "
+                  "the record");
+    static_assert(type != RECSORT_CHAR, "recsort: an array of strings is no key; name one of them: "
+                                        "asc(&Record::array, recsort::at<0>)");
+    static_assert(is_struct || std::is_pointer_v<value> || type != recsort_type{},
                   "recsort: a member of this type is no key; keys are integers of at most 64 bits, "
-                  "enums, bool, floats of 16, 32 and 64 bits, char, and arrays of bytes");
-    return {{found.offset, type_of<Type>(), 0}};
+                  "enums, bool, floats of 16, 32 and 64 bits, times of std::chrono, char, and "
+                  "arrays of these; convert it to one of them");
+    constexpr std::size_t count = values_of<Type>::count;
+    return {{found.offset, type, count > 1 ? count : 0}};
   }
 }
 
 /* A pointer to a data member is its offset: a number of 8 bytes, or 4 with Microsoft's ABI. */
 template <class Record, class Member> std::size_t offset_of(Member Record::*member)
 {
-  static_assert(std::is_standard_layout_v<Record>,
-                "recsort: a struct with a key must be standard layout");
-  static_assert(!std::is_function_v<Member>, "recsort: a function is no key");
+  static_assert(!std::is_function_v<Member>,
+                "recsort: a function is no key; name a member that holds a value");
   using number = std::conditional_t<sizeof member == 4, std::int32_t, std::int64_t>;
   static_assert(sizeof member == sizeof(number),
                 "recsort: define a struct before you name a pointer to its members");
@@ -259,10 +307,28 @@ template <class Base, class Record> std::size_t base_offset()
   return offset_of<Record>(static_cast<char Record::*>(first));
 }
 
+/* A member of a base as one of the record. */
+template <class Record, class Base> any_field in_record(const field<Base> &found)
+{
+  any_field moved = found;
+  if constexpr (!std::is_same_v<Base, Record>)
+    moved.offset = offset_sum(found.offset, base_offset<Base, Record>());
+  return moved;
+}
+
+/* The record that has all of these for bases, if one of them is it. */
+template <class Record, class... More> struct most_derived {
+  using type = Record;
+};
+template <class Record, class Other, class... More>
+struct most_derived<Record, Other, More...>
+    : most_derived<std::conditional_t<std::is_base_of_v<Record, Other>, Other, Record>, More...> {
+};
+
 inline std::size_t size_of(recsort_type type, std::size_t count)
 {
   const std::size_t size = recsort_type_describe(type)->size; /* 0: an array of bytes */
-  return size > 0 ? size : count;
+  return size > 0 && count > 0 ? size * count : size + count;
 }
 
 /* Follows the rest of a path: members of members, elements of arrays. */
@@ -274,8 +340,9 @@ template <class Type, std::size_t Index, class... Rest>
 auto follow(place<Type> found, at_index<Index>, Rest... rest)
 {
   using array = array_traits<Type>;
-  static_assert(array::is_array, "recsort: at<> is for arrays");
-  static_assert(Index < array::count, "recsort: at<> is beyond the end of the array");
+  static_assert(array::is_array, "recsort: at<> is for arrays; leave it out");
+  static_assert(Index < array::count,
+                "recsort: at<> is beyond the end of the array; the first element is at<0>");
   using element = typename array::element;
   return follow(place<element>{offset_sum(found.offset, Index * sizeof(element))}, rest...);
 }
@@ -284,18 +351,24 @@ auto follow(place<Type> found, Member Inner::*member, Rest... rest)
 {
   static_assert(std::is_same_v<Inner, Type> || /* a union is no base of itself */
                     std::is_base_of_v<Inner, Type>,
-                "recsort: a path names a member of another struct");
+                "recsort: a path names a member of another struct; each step is a member of what "
+                "the step before it names");
   const std::size_t inside = offset_of<Type>(static_cast<Member Type::*>(member));
   return follow(place<std::remove_cv_t<Member>>{offset_sum(found.offset, inside)}, rest...);
 }
 
-template <class Record, class... More>
-key<Record> key_of(const field<Record> &first, const More &...more)
+template <class... Records>
+key<typename most_derived<Records...>::type> key_of(const field<Records> &...coordinates)
 {
-  static_assert(sizeof...(more) < RECSORT_MOST_COORDINATES, "recsort: too many coordinates");
-  key<Record> made;
-  made.fields = {first, more...};
-  made.field_count = 1 + sizeof...(more);
+  using record = typename most_derived<Records...>::type;
+  static_assert(sizeof...(coordinates) <= RECSORT_MOST_COORDINATES,
+                "recsort: too many coordinates; there are at most 8");
+  static_assert(((std::is_same_v<Records, record> || std::is_base_of_v<Records, record>)&&...),
+                "recsort: coordinates are members of one record; cast those of its bases: "
+                "static_cast<float Record::*>(&Base::x)");
+  key<record> made;
+  made.fields = {in_record<record>(coordinates)...};
+  made.field_count = sizeof...(coordinates);
   return made;
 }
 
@@ -333,12 +406,15 @@ template <class Record> struct field : detail::any_field {
 template <class Record> struct key : detail::any_key {
   key() = default;
   /* A key of a base is one of the record. */
-  template <class Base, class = std::enable_if_t<!std::is_same_v<Base, Record> &&
-                                                 std::is_base_of_v<Base, Record>>>
+  template <class Base, class = std::enable_if_t<!std::is_same_v<Base, Record>>>
   key(const key<Base> &base) : detail::any_key(base)
   {
+    static_assert(
+        std::is_base_of_v<Base, Record>,
+        "recsort: a key names a member of another struct than the record; name one of the "
+        "record, or a path that begins with one: asc(&Record::inner, &Inner::member)");
     for (detail::any_field &each : fields)
-      each.offset = detail::offset_sum(each.offset, detail::base_offset<Base, Record>());
+      each = detail::in_record<Record>(field<Base>{each});
   }
 
   /* Where NaNs go; the library refuses this for keys that are no floats. */
@@ -354,10 +430,16 @@ template <class Record> struct key : detail::any_key {
  * (&Entity::parts, at<3>, &Part::id). Its type decides how it compares:
  *  - integers, enums (as the integers that they are), bool and floats of 16, 32 and 64 bits as
  *    numbers; _Float16 too, where the compiler has it;
+ *  - durations and time points of std::chrono as the numbers that they hold;
+ *  - an array of these as a whole: by its first element, then by the next one;
  *  - an array of char as a C string: as strncmp compares it. What stands behind the NUL does not
  *    count. bytes(&Entity::name) compares all of its bytes;
  *  - char, and arrays of unsigned char and std::byte, as unsigned bytes over their whole length:
  *    memcmp.
+ * A member may be inherited: of a record with several bases that have members, &Record::member
+ * works for all. A private member is named where it may be: in a friend, or in a function of the
+ * struct, which returns asc(&Record::member_).
+ *
  * Not keys: long double, integers of 128 bits, pointers, and bitfields, to which C++ has no
  * pointers. Sort by a file's schema for bitfields.
  *
@@ -377,13 +459,12 @@ template <class Number> field<Number> number()
 }
 
 /* All bytes of a member that is a key by itself, as memcmp compares them:
- * asc(bytes(&Entity::name)). An array must be one of char, unsigned char or std::byte; of another,
- * name an element. */
+ * asc(bytes(&Entity::name)). */
 template <class Record, class Member, class... Path>
 field<Record> bytes(Member Record::*first, Path... path)
 {
   const field<Record> by = member(first, path...);
-  return {{by.offset, RECSORT_BYTES, detail::size_of(by.type, by.size)}};
+  return {{by.offset, RECSORT_BYTES, detail::size_of(by.type, by.count)}};
 }
 
 template <class Record> field<Record> member(const field<Record> &found)
@@ -551,7 +632,8 @@ public:
       for (std::size_t i = 0; i < field_count_ && job.column_count < field_count_; i++) {
         const std::size_t inside = fields_[i].offset - given[c].offset; /* huge: before it */
         const std::size_t size = given[c].element_size;
-        if (inside < size && size_of(fields_[i].type, fields_[i].size) <= size - inside)
+        if (inside < size &&
+            size_of(fields_[i].type, fields_[i].size + fields_[i].count) <= size - inside)
           columns_[job.column_count++] = {fields_[i].name,
                                           static_cast<const char *>(given[c].from) + inside, size};
       }
@@ -568,12 +650,13 @@ private:
   {
     for (std::size_t i = 0; i < field_count_; i++) {
       const recsort_field_desc &known = fields_[i];
-      if (known.offset == used.offset && known.type == used.type && known.size == used.size)
+      if (known.offset == used.offset && known.type == used.type &&
+          known.size + known.count == used.count)
         return known.name;
     }
     const char *const type = recsort_type_describe(used.type)->name;
     const auto offset = static_cast<unsigned long long>(used.offset);
-    const auto size = static_cast<unsigned long long>(used.size);
+    const auto size = static_cast<unsigned long long>(used.count);
     char *const text = names_[field_count_ + computed_count_].data();
     if (used.offset == RECSORT_NO_OFFSET)
       std::snprintf(text, sizeof(name), "null pointer to a member");
@@ -585,7 +668,10 @@ private:
     added.name = text;
     added.type = used.type;
     added.offset = used.offset;
-    added.size = used.size;
+    if (recsort_type_describe(used.type)->size > 0)
+      added.count = used.count;
+    else
+      added.size = used.count;
     return text;
   }
 
@@ -605,11 +691,10 @@ private:
  * equal records keep their order, and records change only once a sort can no longer fail. */
 template <class Record, bool OnDevice = false> class sorter
 {
-  static_assert(std::is_standard_layout_v<Record>,
-                "recsort: a record must be standard layout: one access control for all members, no "
-                "virtual functions, members in one class of the hierarchy only");
-  static_assert(std::is_trivially_copyable_v<Record>,
-                "recsort: a record must be trivially copyable: it is moved as bytes");
+  static_assert(detail::is_bytes<Record>,
+                "recsort: a record is moved as bytes, so it has no virtual functions and no "
+                "destructor or copy constructor of its own, and neither has a member; put the keys "
+                "and an index into a struct, sort those, and move the records by the index");
 
 public:
   /* `options` may set the plugin, threads, reverse, allocator, executor; the rest is filled in. If
@@ -803,7 +888,9 @@ public:
     using element = detail::element_of<To>;
     static_assert(std::is_same_v<const detail::element_of<From>, const element>,
                   "recsort: an array is moved to one of the same type");
-    static_assert(std::is_trivially_copyable_v<element>, "recsort: elements are moved as bytes");
+    static_assert(detail::is_bytes<element>,
+                  "recsort: elements are moved as bytes, so they have no destructor or copy "
+                  "constructor of their own; take the index of argsort, and move them by it");
     return failed([&](recsort_error *error) {
       unsigned bits = 0;
       std::size_t count = 0;
@@ -823,7 +910,7 @@ public:
         return detail::refuse("out of memory for an array", error, RECSORT_OUT_OF_MEMORY);
       void *const moved = bytes > 0 ? copy.get() : static_cast<void *>(std::data(target));
       recsort_gather(get(), index, bits, count, std::data(source), sizeof(element), moved);
-      if (bytes > 0) std::memcpy(std::data(target), copy.get(), bytes);
+      if (bytes > 0) std::memcpy(static_cast<void *>(std::data(target)), copy.get(), bytes);
       return RECSORT_OK;
     });
   }
