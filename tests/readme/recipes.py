@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The recipes of the README are short, and do what they say; so do the programs in docs/library.md, and what
-docs/from-0.1.md says of 1.0. The recipe in Python is run by tests/python, the one in C by tests/amalgamation.
+"""The recipes of the README are short, and do what they say; so do the programs in docs/library.md and docs/examples,
+and what docs/from-0.1.md says of 1.0. The recipe in Python is run by tests/python, the one in C by tests/amalgamation.
 
 Usage: recipes.py CC CXX SOURCE-FOLDER LIBRARY-FOLDER TOOLS-FOLDER    (CFLAGS: further flags)
 """
@@ -97,6 +97,24 @@ def program_in_cpp():
     assert compiled(cxx, ['-std=c++17'], ['stars.cpp']) == ['1', '3', '2']
 
 
+def example(name, *flags):
+    """What a program in docs/examples prints."""
+    return ' '.join(compiled(cxx, ['-std=c++17'], [f'{source}/docs/examples/{name}.cpp', *flags]))
+
+
+def components():
+    assert example('ecs') == ('4:14 1:11 3:13 2:12 0:10 entity 2 is at place 3 '
+                              '1:11 3:13 4:14 0:10 2:12 entity 2 is at place 4')
+
+
+def job_system():
+    here = subprocess.run([*cxx.split(), '-xc++', '-E', '-'], input=b'#include <tbb/task_arena.h>', capture_output=True)
+    if here.returncode or 'thread' in os.environ.get('CFLAGS', ''):  # its own atomics look like races
+        print('jobs.cpp: not tried, as TBB is not installed or not instrumented')
+        return
+    assert example('jobs', '-ltbb') == '0 of 200000 out of order, sorted by tasks'
+
+
 def npy():
     """Records of a float32 and an int32, in a file that NumPy could have written. Returns what becomes of it."""
     stars = [(random.choice([2.5, 5.5, 1.5]), i) for i in random.sample(range(1000), 500)]
@@ -138,10 +156,10 @@ def python(text):
 names = [name for name, _ in recipes]
 assert names == ['sh', 'c', 'python'], names
 for run_it in (*(lambda text=text, test=test: test(text) for (_, text), test in zip(recipes, (sh, c, python))),
-               program_in_c, program_of_a_job, calls_of_1_0, program_in_cpp):
+               program_in_c, program_of_a_job, calls_of_1_0, program_in_cpp, components, job_system):
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         run_it()
         os.chdir('/')
 assert all(text.count('\n') <= 23 for _, text in recipes)
-print('three recipes and four programs do what they say')
+print('three recipes and six programs do what they say')
