@@ -1,8 +1,10 @@
 """Sorting of arrays, against NumPy's own stable sorts."""
 
+import copy
 import importlib
 import itertools
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -10,11 +12,10 @@ import time
 
 import numpy as np
 import pytest
+import recsort
 from hypothesis import given
 from hypothesis import strategies as st
 from oracle import dtypes, fields_of, is_missing, order_of, records_of, scalars, structs
-
-import recsort
 from recsort import RecsortError, Sorter
 
 # A type that is not of NumPy, though its tests have it; NumPy calls its kind V, as it does bytes.
@@ -373,15 +374,15 @@ def test_a_memmap_is_sorted_in_its_file(tmp_path):
 
 def test_a_contiguous_array_is_given_to_the_library_itself(monkeypatch):
     records, given_addresses = np.array([3, 1, 2]), []
-    call = recsort._library.run
+    call = recsort._library.sort
 
-    def run(sorter, job, count):
-        given_addresses.append((job._obj.records, job._obj.sorted))
-        call(sorter, job, count)
+    def sort(sorter, address, count):
+        given_addresses.append(address)
+        call(sorter, address, count)
 
-    monkeypatch.setattr(recsort._library, 'run', run)
+    monkeypatch.setattr(recsort._library, 'sort', sort)
     recsort.sort(records)
-    assert given_addresses == [(records.ctypes.data,) * 2] and records.tolist() == [1, 2, 3]
+    assert given_addresses == [records.ctypes.data] and records.tolist() == [1, 2, 3]
 
 
 def test_the_gil_is_released():
@@ -526,16 +527,42 @@ STARS = np.array([(1, 2)], [('mag', 'f4'), ('id', 'i4')])
         (lambda: recsort.argsort(np.zeros(3, [('p', 'i1', (2, 3))]), 'p[0,1,0]'), 'no field'),
         (lambda: recsort.argsort(np.zeros(3, [('p', 'i1')]), 'p[0]'), 'no field'),
         (lambda: recsort.argsort(np.zeros(3, [('p', 'i1')]), 'p.q'), 'no field'),
-        (lambda: recsort.sort(STARS, [1]), 'list of names'),
+        (lambda: recsort.sort(STARS, [1.5]), '^keys has 1.5; give names, or positions from 0$'),
         (lambda: recsort.sort(STARS, nan='middle'), "nan='middle'"),
         (lambda: recsort.sort([3, 1]), 'only a NumPy array'),
-        (lambda: recsort.sort(np.zeros((2, 2))), '2 dimensions'),
+        (lambda: recsort.sort(np.zeros((2, 2, 2))), '3 dimensions'),
+        (lambda: recsort.sort(np.zeros((2, 2), STARS.dtype)), '2 dimensions'),
+        (lambda: recsort.sort(np.zeros((2, 0))), '^rows without columns have no order$'),
+        (lambda: recsort.sort(np.zeros((2, 2)), 2), '^no field "2"$'),
+        (
+            lambda: recsort.sort(np.zeros((2, 2)), -1),
+            '^keys has -1; write "-1", as a text, to let 1 descend$',
+        ),
+        (lambda: recsort.sort(np.zeros((2, 2)), True), '^keys has True'),
+        (
+            lambda: Sorter(('f8', 2)).sort(np.zeros((2, 3))),
+            '^the array has 3 columns of float64; the sorter is for 2 ',
+        ),
         (lambda: recsort.sort(np.array([None])), 'Python objects'),
         (lambda: recsort.sort(np.ma.masked_equal([1, 2], 1)), 'masked'),
         (lambda: recsort.sort(STARS, out=np.zeros(2, STARS.dtype)), 'out has 2 records, not 1'),
         (lambda: recsort.sort(STARS, out=np.zeros(1)), 'the array has dtype float64'),
         (lambda: recsort.sort(STARS, out=STARS), 'shares memory'),
         (lambda: recsort.top(STARS, -1), 'n is -1'),
+        (lambda: recsort.argtop(STARS, -1), 'n is -1'),
+        (lambda: recsort.partition(STARS, 1), '^kth=1; there are 1 records$'),
+        (lambda: recsort.argpartition(STARS, [0, -2]), '^kth=-2; there are 1 records$'),
+        (
+            lambda: recsort.searchsorted(STARS, (1, 2), 'mag', side='up'),
+            "^side='up'; give one of left, right$",
+        ),
+        (lambda: recsort.searchsorted([1, 2], 1.5), '^1.5 is no int64$'),
+        (lambda: recsort.searchsorted(np.array([1, 2], 'i1'), 300), '^300 is no int8'),
+        (lambda: recsort.searchsorted(np.array(['a']), 'ab'), '^.ab. is no <U1$'),
+        (
+            lambda: recsort.searchsorted([1j], 1),
+            '^key "": for complex128 to be searched give nan="total"$',
+        ),
         (lambda: recsort.argsort(STARS, threads=-1), 'threads=-1'),
         (lambda: recsort.argsort(STARS, plugin='none'), '"none"'),
         (lambda: recsort.argsort(STARS, algorithm='none', plugin='cpu'), 'none'),
@@ -545,7 +572,7 @@ STARS = np.array([(1, 2)], [('mag', 'f4'), ('id', 'i4')])
         (lambda: recsort.sort(np.frombuffer(b'21', 'u1')), 'read-only'),
         (lambda: recsort.sort(STARS, 'mag\udc80'), '^no field '),
         (lambda: recsort.sort(STARS, 'mag\0\n'), r'^no field "mag.u0000.n"'),
-        (lambda: recsort.sort(STARS, 5), '^keys=5; give a list$'),
+        (lambda: recsort.sort(STARS, 5), '^no field "5"$'),
         (lambda: recsort.sort(STARS, ['']), '^keys is empty'),
         (lambda: recsort.sort(STARS, reverse='no'), "^reverse='no'; give True or False$"),
         (lambda: recsort.sort(STARS, nan=np.zeros((2, 2))), 'nan=array.*; give one of last, first'),
@@ -575,6 +602,314 @@ def test_refusals(call, message):
     with pytest.raises(RecsortError, match=message) as refusal:
         call()
     assert '\n' not in str(refusal.value) and (STARS == before).all()
+
+
+WITH_OBJECTS = np.array([(2, 'x', 0), (1, [], 1), (2, None, 2)], [('k', 'i4'), ('o', 'O'), ('f', 'f8')])
+
+
+def test_indices_beside_python_objects():
+    for a, order in (WITH_OBJECTS, [1, 0, 2]), (WITH_OBJECTS[::-1], [1, 0, 2]):
+        assert recsort.argsort(a, 'k').tolist() == order
+        assert recsort.argtop(a, 2, ['-k', 'f']).tolist() == ([0, 2] if a is WITH_OBJECTS else [2, 0])
+        assert not recsort.is_sorted(a, 'k')
+    for call, message in (
+        (lambda: recsort.argsort(WITH_OBJECTS), '^the records hold Python objects'),
+        (lambda: recsort.argsort(WITH_OBJECTS, ['k', 'o']), '^field "o" holds Python objects'),
+        (lambda: recsort.sort(WITH_OBJECTS, 'k'), '^records that hold Python objects cannot be sorted'),
+        (lambda: recsort.unique(WITH_OBJECTS, 'k'), '^records that hold Python objects'),
+    ):
+        with pytest.raises(RecsortError, match=message):
+            call()
+
+
+@given(dtypes.filter(lambda dtype: dtype.kind != 'V'), counts, seeds, st.booleans())
+def test_unique_returns_what_numpys_does(dtype, count, seed, reverse):
+    records = records_of(dtype, count, np.random.default_rng(seed))
+    order, tied = order_of([(column, reverse) for column in fields_of(records)], 'last')
+    begins = np.concatenate([[True], ~tied])[:count]
+    groups = np.cumsum(begins) - 1
+    found, index, inverse, sizes = recsort.unique(
+        records, reverse=reverse, return_index=True, return_inverse=True, return_counts=True
+    )
+    assert raw(found) == raw(records[order[begins]])
+    assert index.tolist() == order[begins].tolist()
+    assert inverse[order].tolist() == groups.tolist()
+    assert sizes.tolist() == np.bincount(groups, minlength=len(found)).tolist()
+    assert raw(recsort.unique(records, reverse=reverse, return_counts=True)[0]) == raw(found)
+    if dtype.kind in 'biuSU' and not reverse:
+        own = np.unique(records, return_index=True, return_inverse=True, return_counts=True)
+        for ours, theirs in zip((found, index, inverse, sizes), own):
+            assert np.array_equal(ours, theirs)
+
+
+@given(problems(), st.integers(-400, 399))
+def test_argtop_and_partition_agree_with_the_oracle(problem, kth):
+    records, keys, reverse, columns = problem
+    order, count = order_of(columns, 'last')[0], len(records)
+    sorter = Sorter(records.dtype, keys, reverse=reverse)
+    for n in (0, 1, count // 2, count, count + 3):
+        assert sorter.argtop(records, n).tolist() == order[:n].tolist()
+    if count:
+        kth = kth % (2 * count) - count
+        for ks in kth, [kth, 0]:
+            first = order[: kth % count + 1].tolist()
+            expected = first + [at for at in range(count) if at not in set(first)]
+            assert sorter.argpartition(records, ks).tolist() == expected
+            assert raw(sorter.partition(records, ks)) == [raw(records)[at] for at in expected]
+    assert sorter.argpartition(records, []).tolist() == list(range(count))
+
+
+@given(problems(), st.sampled_from(['last', 'first', 'total']), st.booleans())
+def test_searchsorted_agrees_with_the_oracle(problem, nan, strided):
+    records, keys, reverse, columns = problem
+    sorter = Sorter(records.dtype, keys, reverse=reverse) if nan == 'last' else None
+    try:
+        sorter = Sorter(records.dtype, keys, reverse=reverse, nan=nan)
+        sorter.searchsorted(records[:0], records[:0])
+    except RecsortError as error:
+        assert any(word in str(error) for word in ('longdouble', 'complex'))
+        return
+    order, tied = order_of(columns, nan)
+    groups = np.zeros(len(order), int)
+    groups[order] = np.cumsum(np.concatenate([[True], ~tied])[: len(order)]) if len(order) else 0
+    some = np.random.default_rng(len(order)).permutation(len(order))[::2]
+    a = records[np.sort(order[::2])]  # every other record of the order
+    a = records[order[::2]] if not strided else np.repeat(records[order[::2]], 2)[::2]
+    inside, wanted = groups[order[::2]], records[some]
+    for side in 'left', 'right':
+        expected = np.searchsorted(inside, groups[some], side)
+        assert sorter.searchsorted(a, wanted, side).tolist() == expected.tolist()
+    if len(some):
+        found = sorter.searchsorted(a, wanted[0])
+        assert isinstance(found, np.intp) and found == np.searchsorted(inside, groups[some[0]])
+
+
+def test_searchsorted_takes_what_numpys_takes():
+    a = np.array([1, 3, 3, 7])
+    for v in 3, 8, [0, 3, 9], np.array([7, 7], 'i2'), np.int8(1), []:
+        for side in 'left', 'right':
+            expected = np.searchsorted(a, v, side)
+            found = recsort.searchsorted(a, v, side=side)
+            assert np.array_equal(found, expected) and np.ndim(found) == np.ndim(expected)
+    assert recsort.searchsorted(a[::-1], 3, reverse=True) == 1
+    assert recsort.searchsorted(np.array([0.5, 1.5], 'f4'), 1) == 1
+    stars = np.array([(1.0, 2), (2.0, 1)], [('mag', 'f4'), ('id', 'i4')])
+    assert recsort.searchsorted(stars, (2, 0), ['mag', 'id']) == 1
+    assert recsort.searchsorted(stars, [(2, 1), (0, 0)], 'mag', side='right').tolist() == [2, 0]
+    assert recsort.searchsorted(np.array([[1, 2], [1, 3]]), [1, 3]) == 1
+
+
+@given(
+    st.sampled_from(['i1', '>i4', 'f4', 'f8', 'g', 'c8', 'M8[s]', 'S2', 'U1', '?']),
+    counts,
+    st.integers(1, 4),
+    st.sampled_from(['C', 'F', 'strided', 'backward']),
+    seeds,
+    st.data(),
+)
+def test_rows_are_sorted_by_their_columns(dtype, count, width, layout, seed, data):
+    rng = np.random.default_rng(seed)
+    rows = records_of(np.dtype(dtype), count * width, rng).reshape(count, width)
+    if layout == 'F':
+        rows = np.asfortranarray(rows)
+    elif layout == 'strided':
+        rows = np.repeat(np.repeat(rows, 2, axis=0), 2, axis=1)[::2, ::2]
+    elif layout == 'backward':
+        rows = rows[::-1, ::-1]
+    picked = data.draw(st.lists(st.tuples(st.integers(0, width - 1), st.booleans()), max_size=3))
+    keys = [f'-{at}' if down else data.draw(st.sampled_from([at, str(at)])) for at, down in picked]
+    columns = picked or [(at, False) for at in range(width)]
+    order, tied = order_of([(rows[:, at], down) for at, down in columns], 'last')
+    before, keys = rows.copy(), keys or None
+    assert recsort.argsort(rows, keys).tolist() == order.tolist()
+    assert recsort.argtop(rows, 3, keys).tolist() == order[:3].tolist()
+    expected, firsts = before[order], order[np.concatenate([[True], ~tied])[:count]]
+    for found, rows_of_it in (
+        (recsort.top(rows, 3, keys), expected[:3]),
+        (recsort.unique(rows, keys), before[firsts]),
+        (recsort.sort(rows, keys, out=np.zeros_like(rows)), expected),
+        (recsort.sort(rows, keys, out=np.zeros((width, count), dtype).T), expected),
+        (recsort.merge([expected[:1], expected[1:]], keys), expected),
+        (recsort.merge([expected], keys, out=np.zeros((width, count), dtype).T), expected),
+    ):
+        assert found.shape == rows_of_it.shape and found.dtype == rows.dtype
+        assert found.tobytes() == rows_of_it.tobytes()
+    assert rows.tobytes() == before.tobytes()
+    assert recsort.sort(rows, keys) is rows and rows.tobytes() == expected.tobytes()
+
+
+def test_columns_are_sorted_by_their_rows():
+    a = np.array([[3, 1, 2], [0, 5, 4]])
+    recsort.sort(a.T, '-0')
+    assert a.tolist() == [[3, 2, 1], [0, 4, 5]]
+
+
+def test_positions_and_order_are_keys_too():
+    records = np.array([(1, 0.5), (0, 0.5), (2, 0.1)], [('id', 'i4'), ('-1', 'f4')])
+    assert recsort.argsort(records, 1).tolist() == [2, 0, 1]
+    assert recsort.argsort(records, [1, '-0']).tolist() == [2, 0, 1]
+    assert recsort.argsort(records, '-1').tolist() == [2, 0, 1]  # the name of a field
+    assert recsort.argsort(records, np.int8(0)).tolist() == [1, 0, 2]
+    assert recsort.argsort(records, order=['-1', 'id']).tolist() == [2, 1, 0]
+    schema = recsort.Schema.from_dtype(records[['id']].copy().dtype)
+    assert Sorter(schema, '-0').argsort(records[['id']].copy().view('V8')).tolist() == [2, 0, 1]
+    with pytest.raises(TypeError, match=r"^argsort\(\) got 'keys' and 'order', which mean the same$"):
+        recsort.argsort(records, 'id', order='id')
+
+
+CALLS = {
+    'sort': (),
+    'argsort': (),
+    'is_sorted': (),
+    'unique': (),
+    'top': (1,),
+    'argtop': (1,),
+    'partition': (0,),
+    'argpartition': (0,),
+    'searchsorted': (np.zeros(0, 'f4'),),
+    'merge': (),
+}
+
+
+@pytest.mark.parametrize('name', CALLS)
+def test_wrong_arguments_are_those_of_the_function_that_was_called(name):
+    a = np.array([1.0, 0.0], 'f4')
+    first = [a] if name == 'merge' else a
+    call = getattr(recsort, name)
+    for word, hint in (
+        ('kind', ''),
+        ('key', "; did you mean 'keys'\\?"),
+        ('thread', "; did you mean 'threads'\\?"),
+    ):
+        with pytest.raises(
+            TypeError, match=rf"^{name}\(\) got an unexpected keyword argument '{word}'{hint}$"
+        ):
+            call(first, *CALLS[name], **{word: 1})
+    with pytest.raises(TypeError, match=rf'^{name}\(\) missing'):
+        call()
+
+
+def test_kept_sorters_are_told_apart():
+    """Calls that differ in anything that decides the order get sorters of their own."""
+    a = np.array([(1, 2), (2, 1), (1, 1)], [('a', 'i4'), ('b', 'i4')])
+    for _ in range(2):
+        assert recsort.argsort(a, 'a').tolist() == [0, 2, 1]
+        assert recsort.argsort(a, '-a').tolist() == [1, 0, 2]
+        assert recsort.argsort(a, ['a', 'b']).tolist() == [2, 0, 1]
+        assert recsort.argsort(a, 'a', reverse=True).tolist() == [1, 0, 2]
+        assert recsort.argsort(a.view([('b', 'i4'), ('a', 'i4')]), 'a').tolist() == [1, 2, 0]
+        assert recsort.argsort(a.view('>i4').view([('a', '>i4'), ('b', '>i4')]), 'a').tolist() == [
+            0,
+            2,
+            1,
+        ]
+        floats = np.array([np.nan, 1, 0])
+        assert recsort.argsort(floats).tolist() == [2, 1, 0]
+        assert recsort.argsort(floats, nan='first').tolist() == [0, 2, 1]
+        for width in 1, 3:
+            assert recsort.argsort(floats.repeat(width).reshape(3, width)).tolist() == [2, 1, 0]
+    for count in range(40):  # more than are kept
+        assert recsort.argsort(np.zeros(3, f'V{count + 1}')).tolist() == [0, 1, 2]
+    kept = importlib.import_module('recsort._functions').KEPT
+    assert 0 < len(kept) <= 16
+    before = len(kept)
+    recsort.sort(np.zeros(1 << 18, 'i8'), plugin='cpu')  # its sorter has much memory
+    assert len(kept) <= before and not any('cpu' in str(slot) for slot in kept)
+
+
+def test_threads_that_call_a_function_do_not_share_a_sorter():
+    failures = []
+
+    def work(seed):
+        values = np.random.default_rng(seed).integers(0, 50, 300).astype('i4')
+        expected = np.argsort(values, kind='stable')
+        for _ in range(300):
+            if not np.array_equal(recsort.argsort(values), expected):
+                failures.append(seed)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def pickled(a):
+    return pickle.loads(pickle.dumps(a))
+
+
+@given(problems(), st.sampled_from(['last', 'first']))
+def test_a_sorter_is_pickled_as_what_it_was_made_of(problem, nan):
+    records, keys, reverse, _ = problem
+    sorter = Sorter(records.dtype, keys, reverse=reverse, nan=nan, threads=1, plugin='cpu')
+    expected = sorter.argsort(records).tolist()
+    for other in pickled(sorter), pickled(pickled(sorter)), copy.deepcopy(sorter):
+        assert other is not sorter and other.argsort(records).tolist() == expected
+
+
+def test_a_sorter_of_a_schema_is_pickled_with_its_points():
+    text = """
+record: Entity
+fields: [{name: x, type: float32}, {name: y, type: float32}]
+keys: [{distance: {fields: [x, y], from: eye}}]
+"""
+    schema = recsort.Schema.from_yaml(text)
+    assert pickled(schema).to_yaml() == schema.to_yaml()
+    sorter = Sorter(schema)
+    sorter.set_parameter('eye', [5, 5])
+    entities = np.array([(0, 0), (5, 4), (9, 9)], schema.dtype)
+    assert sorter.argsort(entities).tolist() == pickled(sorter).argsort(entities).tolist() == [1, 2, 0]
+    assert Sorter(pickled(schema), reverse=True).dtype == schema.dtype
+
+
+class Lent:
+    """An array of another library, which hands out its memory by DLPack alone."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **how):
+        return self.array.__dlpack__(**how)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+class Tensor(Lent):
+    """One that is an array of NumPy too, as torch's are: `copied` ones would not see what is written."""
+
+    copied = False
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array.copy() if self.copied else self.array
+
+
+class Copied(Tensor):
+    copied = True
+
+
+@pytest.mark.parametrize('kind', [Lent, Tensor, Copied])
+def test_arrays_by_dlpack(kind):
+    values = np.array([3, 1, 2])
+    assert recsort.argsort(kind(values)).tolist() == [1, 2, 0]
+    assert recsort.top(kind(values), 2).tolist() == [1, 2]
+    assert np.from_dlpack(recsort.argsort(kind(values))).tolist() == [1, 2, 0]
+    lent = kind(values)
+    if kind is Copied:
+        with pytest.raises(
+            RecsortError, match='^a Copied does not share its memory; sort a copy of it$'
+        ):
+            recsort.sort(lent)
+        assert values.tolist() == [3, 1, 2]
+    elif kind is Tensor or np.from_dlpack(lent).flags.writeable:
+        assert recsort.sort(lent, reverse=True) is lent and values.tolist() == [3, 2, 1]
+    else:
+        with pytest.raises(RecsortError, match='^the array is read-only$'):
+            recsort.sort(lent)
+    values.flags.writeable = False
+    with pytest.raises(RecsortError):
+        recsort.sort(kind(values))
 
 
 ODD = [
@@ -631,6 +966,12 @@ def test_odd_arguments(odd):
         lambda: recsort.merge([STARS, odd]),
         lambda: recsort.argsort_columns(odd),
         lambda: recsort.argsort_columns([odd]),
+        lambda: recsort.argtop(STARS, odd),
+        lambda: recsort.partition(STARS, odd),
+        lambda: recsort.searchsorted(STARS, odd),
+        lambda: recsort.searchsorted(odd, 1),
+        lambda: recsort.searchsorted([1], 1, side=odd),
+        lambda: recsort.argsort_columns([[1], [2]], odd),
         lambda: Sorter(odd),
         lambda: Sorter(schema, odd),
         lambda: Sorter(schema).set_parameter(odd, [1]),

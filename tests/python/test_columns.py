@@ -190,6 +190,25 @@ def test_a_table_is_its_columns():
     assert argsort_columns(np.array([[1, 1, 0], [2, 1, 3]])).tolist() == [2, 1, 0]
 
 
+def test_keys_choose_columns_by_names_and_positions():
+    data = {'a': [1, 1, 0], 'b': [5, 6, 7]}
+    rows = np.array([(1, 5), (1, 6), (0, 7)], [('a', 'i4'), ('b', 'i4')])
+    for table in pl.DataFrame(data), pa.table(data), pd.DataFrame(data), data, rows, [*data.values()]:
+        first, second = ('0', '1') if isinstance(table, list) else ('a', 'b')
+        for by, order in (
+            (['-' + first, second], [0, 1, 2]),
+            ([first, '-' + second], [2, 1, 0]),
+            ('-1', [2, 1, 0]),
+            (1, [0, 1, 2]),
+            ([0, '-' + second], [2, 1, 0]),
+        ):
+            assert argsort_columns(table, by).tolist() == order
+    with pytest.raises(RecsortError, match='^by says itself what descends: leave descending out$'):
+        argsort_columns(data, 'a', descending=True)
+    with pytest.raises(RecsortError, match='^no column "c"$'):
+        argsort_columns(data, 'c')
+
+
 @pytest.mark.parametrize(
     'column', [np.zeros(3, 'V0'), np.zeros(3, [('a', 'i1', (0,))]), pa.array(['', '', ''])]
 )
@@ -269,11 +288,11 @@ SPARSE = pd.DataFrame({'a': pd.arrays.SparseArray([0, 1])})
         (lambda: argsort_columns([[1]], descending=object()), '^descending=.*; give a list$'),
         (
             lambda: recsort.argsort(pd.DataFrame({'a': [1, 2], 'b': ['x', 'y']})),
-            'argsort_columns finds',
+            'sort_table sorts it',
         ),
         (
             lambda: recsort.sort(pl.DataFrame({'a': [1, 2], 'b': [3, 4]}), keys='a'),
-            'argsort_columns finds',
+            'sort_table sorts it',
         ),
         (lambda: argsort_columns([np.ma.array([1, 2], mask=[0, 1])]), 'masked'),
         (lambda: argsort_columns(np.ma.array([1, 2], mask=[0, 1])), 'masked'),

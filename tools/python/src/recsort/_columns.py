@@ -3,25 +3,38 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes as c
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _library as lib
-from ._keys import NAN_POLICIES, Array, Column, DType, column_of, pack, refuse_missing, resolve
-from ._library import RecsortError
-from ._sorter import Engine, address
+from ._keys import (
+    NAN_POLICIES,
+    Array,
+    Column,
+    DType,
+    at_position,
+    column_of,
+    like,
+    names_of,
+    pack,
+    refuse_missing,
+    resolve,
+    signed,
+)
+from ._library import RecsortError, quoted
+from ._sorter import INDEX_BITS, Engine, address
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
+
+    from ._keys import Keys
 
 
 def argsort_columns(
     columns: Any,
+    by: Keys = None,
     *,
     descending: bool | Sequence[bool] = False,
     nan: str = 'last',
@@ -36,7 +49,8 @@ def argsort_columns(
     `columns` is a sequence of columns, a table, or one column. A column is an array of one dimension,
     or anything that hands out Arrow data by the PyCapsule interface, such as a column of pyarrow,
     Polars or pandas; pyarrow then has to be installed. A table, such as a relation of DuckDB, counts
-    as its columns, and a structured array as its fields. Text sorts by code point, and takes as much
+    as its columns, and so does a dict; a structured array counts as its fields. `by` chooses columns by
+    their names, or by their positions from 0; `"-mag"` descends. Text sorts by code point, and takes as much
     memory as if each were the longest. Categories sort by their values, or by their places if Arrow
     calls them ordered.
 
@@ -48,8 +62,14 @@ def argsort_columns(
     lib.choice(nulls, 'nulls', ('last', 'first'))
     engine = Engine(threads, plugin, algorithm, plugin_options)
     with reading('the table'):
-        columns = listed(columns)
+        names, columns = listed(columns)
     one_for_all = isinstance(descending, (bool, int, str, np.bool_))
+    if by is not None:
+        if not one_for_all or lib.flag(descending, 'descending'):
+            raise RecsortError('by says itself what descends: leave descending out')
+        picked = chosen(names, names_of(by, 'by'), len(columns))
+        columns, descending = [columns[at] for at, _ in picked], [down for _, down in picked]
+        one_for_all = False
     flags = [descending] * len(columns) if one_for_all else lib.sequence(descending, 'descending')
     flags = [lib.flag(one, 'descending') for one in flags]
     if not len(columns) or len(flags) != len(columns):
@@ -61,15 +81,37 @@ def argsort_columns(
         for key in found:
             refuse_missing(key, str(number))
         keys += found
+    return order_of(keys, engine)
+
+
+def chosen(names: Sequence[Any], by: Sequence[str], positions: int) -> list[tuple[int, bool]]:
+    """Which columns keys name, and whether they descend. The first `positions` names may be numbers."""
+    texts = [str(name) if isinstance(name, (int, np.integer)) else name for name in names]
+    found = []
+    for text in by:
+        for name, descending in signed(text):
+            if texts.count(name) > 1:
+                raise RecsortError(f'{quoted(name)} names more than one column')
+            if name in texts:
+                found.append((texts.index(name), descending))
+                break
+        else:
+            name, descending = signed(text)[-1]
+            if at_position(names[:positions], name) is None:
+                raise RecsortError(f'no column {quoted(text)}{like(text, texts)}')
+            found.append((int(name), descending))
+    return found
+
+
+def order_of(keys: Sequence[Column], engine: Engine) -> NDArray[np.intp]:
+    """The indices that sort rows by arrays, the most significant first."""
     lengths = sorted({len(key.values) for key in keys})
     if len(lengths) != 1:
         raise RecsortError(f'columns have different lengths: {lengths}')
     packed, parts = pack(keys, lengths[0])
     index = np.empty(lengths[0], np.intp)
     handle = engine.for_parts(packed.dtype.itemsize, parts)
-    bits = 8 * index.itemsize
-    job = lib.job(len(index), records=address(packed), permutation=address(index), index_bits=bits)
-    lib.run(handle, c.byref(job), 1)
+    lib.argsort(handle, address(packed), len(index), address(index), INDEX_BITS)
     return index
 
 
@@ -78,8 +120,10 @@ def reading(name: str) -> Iterator[None]:
     """Raises what the library of a column refuses in the way of this package."""
     try:
         yield
-    except (RecsortError, MemoryError, ImportError):
+    except (MemoryError, ImportError):
         raise
+    except RecsortError as error:
+        raise RecsortError(f'{name}: {error}') from None
     except Exception as error:
         raise RecsortError(f'{name} cannot be read: {lib.one_line(error)}') from error
 
@@ -90,14 +134,20 @@ def exports(a: Any) -> bool:
     return not isinstance(a, np.ndarray) and any(hasattr(a, f'__arrow_c_{kind}__') for kind in kinds)
 
 
-def listed(columns: Any) -> Sequence[Any]:
-    """The columns, also those of a table, whose length would be that of its rows, or a single one."""
+def listed(columns: Any) -> tuple[Sequence[Any], Sequence[Any]]:
+    """The names of columns and these, also of a table, whose length would be that of its rows."""
     if exports(columns):
         chunks = chunks_of(columns)
-        return list(chunks.flatten()) if is_struct(chunks) else [chunks]
+        if is_struct(chunks):
+            return [field.name for field in chunks.type], list(chunks.flatten())
+        return '0', [chunks]
+    if isinstance(columns, Mapping):
+        return list(columns), list(columns.values())
     if isinstance(columns, np.ndarray) and columns.ndim == 1 and not columns.dtype.hasobject:
-        return [columns]
-    return list(columns)
+        names = columns.dtype.names
+        return ('0', [columns]) if names is None else (names, [columns[name] for name in names])
+    found = list(columns)
+    return [str(at) for at in range(len(found))], found
 
 
 def split(column: Any, descending: bool, nan: str, nulls: str) -> Iterator[Column]:
@@ -129,7 +179,8 @@ def chunks_of(column: Any) -> Any:
 
     if hasattr(column, '__arrow_c_stream__'):
         return pa.chunked_array(column)
-    return pa.chunked_array([pa.array(column)])
+    found = pa.array(column)
+    return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
 
 
 def is_struct(chunks: Any) -> bool:
@@ -140,11 +191,14 @@ def is_struct(chunks: Any) -> bool:
 
 def arrow_arrays(chunks: Any) -> Iterator[Any]:
     """The columns of a table or struct, or a column itself; without dictionaries and views."""
+    import pyarrow as pa
     from pyarrow import types
 
     if is_struct(chunks):
         for field in chunks.flatten():
             yield from arrow_arrays(field)
+    elif types.is_dictionary(chunks.type) and not len(chunks):
+        yield pa.nulls(0)  # pyarrow cannot join some dictionaries of no rows
     elif types.is_dictionary(chunks.type):
         array = in_one(chunks.unify_dictionaries())
         values = unviewed(array.dictionary)

@@ -15,17 +15,16 @@ import numpy as np
 from . import _library as lib
 from ._keys import (
     ML_TYPES,
-    Column,
     DType,
-    Key,
     Part,
     direct_parts,
     dtype_from,
+    given_names,
+    is_direct,
     is_known,
     is_own,
-    is_plain,
-    kind_of,
     resolve,
+    rows_of,
 )
 from ._library import RecsortError, quoted
 from ._schema import Schema
@@ -263,22 +262,6 @@ def library_of(array: Any) -> Library:
     return known(array)
 
 
-def column_names(keys: Any) -> Keys:
-    """Keys of rows: numbers of columns become their names."""
-    if keys is None:
-        return None
-    keys = [keys] if isinstance(keys, (str, int)) else lib.sequence(keys, 'keys')
-    if any(isinstance(key, int) and key < 0 for key in keys):
-        raise RecsortError('a column counts from 0; write "-2", as a text, to let column 2 descend')
-    return [str(key) for key in keys]
-
-
-def is_direct(key: Key, nan: str) -> bool:
-    """Whether the library's order of such values is the one that is wanted, whatever they are."""
-    missing = np.nan if kind_of(key.dtype) == 'c' else 0
-    return is_plain(Column(np.full(1, missing).astype(key.dtype), key.descending, nan))
-
-
 def parts_on_device(dtype: DType, kind: str, keys: Keys, reverse: bool, nan: str) -> list[Part]:
     """What the library compares in records on a device. Their values are not read here."""
     lib.choice(nan, 'nan', lib.NAN)
@@ -297,9 +280,10 @@ def parts_on_device(dtype: DType, kind: str, keys: Keys, reverse: bool, nan: str
 class DeviceSorter:
     """Sorts arrays in a GPU's memory, on its streams.
 
-    An array is anything with `__cuda_array_interface__`: a tensor of torch, an array of CuPy, Numba,
-    JAX and others. It is contiguous and sorted where it is: nothing is copied to the host. Each
-    element of its first dimension is a record.
+    An array is anything with `__cuda_array_interface__`: a tensor of torch, an array of CuPy, Numba
+    and others. It is contiguous and sorted where it is: nothing is copied to the host. Each element of
+    its first dimension is a record. Arrays of JAX do not change and are not made here: they are only
+    read, into arrays of torch or CuPy.
 
     `records` says what records are:
     - an array: those to come are like it, in dtype and in all dimensions but the first. With two
@@ -341,7 +325,7 @@ class DeviceSorter:
     def __init__(
         self,
         records: DTypeLike | Schema | Any,
-        keys: str | int | Sequence[str | int] | None = None,
+        keys: Keys = None,
         *,
         reverse: bool = False,
         nan: str = 'last',
@@ -350,9 +334,8 @@ class DeviceSorter:
         plugin: str | None = None,
         plugin_options: Mapping[str, str] | None = None,
     ) -> None:
-        names, reverse = column_names(keys), lib.flag(reverse, 'reverse')
-        if names is not None and not any(names):
-            raise RecsortError('keys is empty; leave it out to sort by everything')
+        names = given_names(keys)
+        reverse = lib.flag(reverse, 'reverse')
         if isinstance(records, np.ndarray):
             raise RecsortError('the array is in the memory of the host: use sort or Sorter')
         example = None
@@ -385,7 +368,7 @@ class DeviceSorter:
         if len(row) > 1 or row and dtype.names is not None:
             raise RecsortError('records have one dimension, or two if all fields are of one dtype')
         if row:
-            dtype = np.dtype([(str(column), dtype) for column in range(row[0])])
+            dtype = rows_of(dtype, row[0])
         parts = parts_on_device(dtype, kind, names, reverse, nan)
         self._handle = engine.for_parts(self._size, parts)
 

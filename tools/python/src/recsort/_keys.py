@@ -16,7 +16,7 @@ from ._library import RecsortError, quoted
 
 Array = np.ndarray[Any, Any]
 DType = np.dtype[Any]
-Keys = Union[None, str, Sequence[str]]
+Keys = Union[None, str, int, Sequence[Union[str, int]]]
 
 NAN_POLICIES = ('last', 'first', 'total', 'error')
 NUMPY_TYPES = 24  # NumPy numbers its own types below this; those of other packages lie outside
@@ -95,23 +95,64 @@ def leaves(dtype: DType, offset: int) -> Iterator[tuple[DType, int]]:
         yield dtype, offset
 
 
+def signed(text: str) -> list[tuple[str, bool]]:
+    """What a key may mean, with whether it descends: `-x` is first of all a name."""
+    return [(text, False), *([(text[1:], True)] if text.startswith('-') else [])]
+
+
+def at_position(names: Sequence[str], text: str) -> str | None:
+    """The name at a position, counted from 0, that is written as a text."""
+    number = int(text) if text.isascii() and text.isdigit() else len(names)
+    return names[number] if number < len(names) else None
+
+
 def split_key(dtype: DType, text: str) -> tuple[str, bool, DType, int]:
     """The path, whether it descends, and the dtype and offset of what a key names."""
-    for path, descending in (text, False), (text[1:], text.startswith('-')):
+    for path, descending in signed(text):
         found = find(dtype, '.' + path)
-        if found and (descending or path == text):
+        if found:
             return path, descending, *found
-    like = difflib.get_close_matches(text.lstrip('-'), dtype.names or (), 1)
-    hint = f'; did you mean {quoted(like[0])}?' if like else ''
-    raise RecsortError(f'no field {quoted(text)}{hint}')
+    for path, descending in signed(text):
+        name = at_position(dtype.names or (), path)
+        if name is not None:
+            return name, descending, *dtype.fields[name][:2]  # type: ignore[index]
+    raise RecsortError(f'no field {quoted(text)}{like(text, dtype.names or ())}')
 
 
-def names_of(keys: str | Sequence[str]) -> list[str]:
-    """The keys of an argument as a list."""
-    names = [keys] if isinstance(keys, str) else lib.sequence(keys, 'keys')
-    if not all(isinstance(name, str) for name in names):
-        raise RecsortError('keys is a name or a list of names')
+def like(text: str, names: Sequence[Any]) -> str:
+    """A hint at the name that may be meant."""
+    known = [name for name in names if isinstance(name, str)]
+    found = difflib.get_close_matches(text.lstrip('-'), known, 1)
+    return f'; did you mean {quoted(found[0])}?' if found else ''
+
+
+def names_of(keys: Any, word: str = 'keys') -> list[str]:
+    """The keys of an argument as a list of texts; positions become texts too."""
+    single = isinstance(keys, (str, int, np.integer))
+    return [name_of(key, word) for key in ([keys] if single else lib.sequence(keys, word))]
+
+
+def given_names(keys: Any) -> list[str] | None:
+    """The same; None, for everything, if no keys are given."""
+    names = None if keys is None else names_of(keys)
+    if names is not None and not any(names):
+        raise RecsortError('keys is empty; leave it out to sort by everything')
     return names
+
+
+def name_of(key: Any, word: str) -> str:
+    if isinstance(key, str):
+        return key
+    if not isinstance(key, (int, np.integer)) or isinstance(key, bool):
+        raise RecsortError(f'{word} has {lib.shown(key)}; give names, or positions from 0')
+    if key < 0:
+        raise RecsortError(f'{word} has {key}; write "{key}", as a text, to let {-key} descend')
+    return str(key)
+
+
+def rows_of(base: DType, columns: int) -> DType:
+    """A record that is a row of numbers: its fields are named by their positions."""
+    return np.dtype([(str(column), base) for column in range(columns)])
 
 
 def dtype_from(a: Any) -> DType:
@@ -150,8 +191,6 @@ def kind_of(dtype: DType) -> str:
 
 def resolve(dtype: DType, keys: Keys, reverse: bool) -> list[Key]:
     """The values that keys name, most significant first; all of them by default."""
-    if dtype.hasobject:
-        raise RecsortError(f'records that hold Python objects cannot be sorted: {dtype}')
     if keys is None:
         named = [('', False, dtype, 0)]
     else:
@@ -159,6 +198,9 @@ def resolve(dtype: DType, keys: Keys, reverse: bool) -> list[Key]:
     found: dict[tuple[DType, int], Key] = {}
     for path, descending, inner, offset in named:
         for leaf, at in leaves(inner, offset):
+            if leaf.kind == 'O':
+                of = f'field {quoted(path)} holds' if path else 'the records hold'
+                raise RecsortError(f'{of} Python objects, which have no order here')
             if not is_known(leaf):
                 raise RecsortError(f'values of dtype {shown(leaf)} have no order here; convert them')
             # A value that comes again decides nothing.
@@ -218,7 +260,8 @@ def direct_parts(keys: Sequence[Key], nan: str) -> list[Part] | None:
 
 def column_of(records: Array, key: Key) -> Array:
     """The values of a key, as a view."""
-    return raw(records).getfield(key.dtype, key.offset)
+    whole = records if records.dtype.hasobject else raw(records)
+    return whole.getfield(key.dtype, key.offset)
 
 
 def raw(records: Array) -> Array:
@@ -284,6 +327,12 @@ def split_extended(values: Array, nan: str) -> Iterator[Array]:
         part = fraction.astype(np.float64)
         yield part
         fraction = fraction - part
+
+
+def is_direct(key: Key, nan: str) -> bool:
+    """Whether the library's order of such values is the one that is wanted, whatever they are."""
+    absent = np.nan if kind_of(key.dtype) == 'c' else 0
+    return is_plain(Column(np.full(1, absent).astype(key.dtype), key.descending, nan))
 
 
 def pack(columns: Sequence[Column], count: int) -> tuple[Array, list[Part]]:

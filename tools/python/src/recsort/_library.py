@@ -383,14 +383,18 @@ schema_load_memory = _call(
 )
 schema_create = _call('schema_create', c.POINTER(SchemaDesc), _pointer, c.POINTER(_schema))
 sorter_create = _call('sorter_create', _schema, c.POINTER(Options), c.POINTER(_sorter))
+sort = _call('sort', _sorter, _pointer, _size)
+sort_to = _call('sort_to', _sorter, _pointer, _size, _pointer)
+argsort = _call('argsort', _sorter, _pointer, _size, _pointer, c.c_uint)
 run = _call('run', _sorter, c.POINTER(Job), _size)
 plan = _call('plan', _sorter, c.POINTER(Job), _size, c.POINTER(Needs))
 unique = _call('unique', _sorter, c.POINTER(Job), c.POINTER(_size))
 check = _call('check', _sorter, _pointer, _size, c.POINTER(_size))
-partition_sample = _call(
-    'partition_sample', _sorter, _pointer, _size, c.c_uint64, _size, _pointer
-)
+partition_sample = _call('partition_sample', _sorter, _pointer, _size, c.c_uint64, _size, _pointer)
 partition_splitters = _call('partition_splitters', _sorter, _pointer, _size, _pointer, _size)
+partition_sorted = _call(
+    'partition_sorted', _sorter, _pointer, _size, c.c_uint64, _pointer, _size, _pointer
+)
 partition_records = _call(
     'partition_records', _sorter, _pointer, _size, c.c_uint64, _pointer, _size, _pointer, _pointer
 )

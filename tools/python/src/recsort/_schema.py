@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes as c
 import math
 import os
 import re
@@ -78,7 +77,7 @@ class Schema:
     def from_dtype(
         cls,
         dtype: DTypeLike,
-        keys: str | Sequence[str] = (),
+        keys: str | int | Sequence[str | int] = (),
         *,
         nan: str = 'last',
         name: str = 'record',
@@ -152,6 +151,10 @@ class Schema:
         keys = [key_of_schema(key, computed) for key in desc.keys[: desc.key_count]]
         fields = fields_of_schema(desc.fields[: desc.field_count])
         return write(head, desc.size, fields, keys)
+
+    def __reduce__(self) -> Any:
+        """A schema is pickled as its text."""
+        return Schema.from_yaml, (self.to_yaml(),)
 
     def __repr__(self) -> str:
         return f'<recsort.Schema {self.name!r}, {self.dtype.itemsize} bytes>'

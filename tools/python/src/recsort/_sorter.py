@@ -18,16 +18,20 @@ from ._keys import (
     Key,
     Keys,
     Part,
+    at_position,
     column_of,
     direct_parts,
     dtype_from,
+    given_names,
+    is_direct,
     is_plain,
     kind_of,
-    names_of,
     pack,
     raw,
     refuse_missing,
     resolve,
+    rows_of,
+    signed,
 )
 from ._library import RecsortError, quoted
 from ._schema import Schema
@@ -36,6 +40,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+INDEX_BITS = 8 * np.dtype(np.intp).itemsize
 
 
 class Engine:
@@ -120,13 +126,17 @@ def schema_of_parts(size: int, parts: Sequence[Part]) -> lib.Handle:
 class Sorter:
     """Sorts arrays of one dtype, or of one schema, as often as you like, in memory that it keeps.
 
-    `records` is the dtype of the arrays, structured or not, or a Schema.
+    `records` is the dtype of the arrays, structured or not, or a Schema. With `("f4", 5)` the arrays
+    have two dimensions: a row of five numbers is a record, and its columns are the fields.
 
-    `keys` are names of fields, most significant first; None: all fields, for a Schema its keys.
-    `-name` descends. A name may lead into nested structs and subarrays: `stats.hp`, `pos[2]`,
-    `grid[1,0]`. A struct or subarray counts as its values in their order; with a Schema a key names
-    one value. Equal records keep their order, whatever descends. `reverse` reverses the order of
-    every key.
+    `keys` are names of fields or their positions from 0, most significant first; None: all fields, for
+    a Schema its keys. `"-name"` and `"-0"` descend; what is the name of a field is no position. A name
+    may lead into nested structs and subarrays: `stats.hp`, `pos[2]`, `grid[1,0]`. A struct or subarray
+    counts as its values in their order; with a Schema a key names one value. Equal records keep their
+    order, whatever descends. `reverse` reverses the order of every key.
+
+    An array may be of another library, such as torch, if it is in the memory of the host and says so by
+    `__array__` or DLPack.
 
     `nan` says where NaN and NaT go: "last", NumPy's order, behind all other values, also where a key
     descends; "first"; "total", IEEE 754's totalOrder, where NaT is the least time; "error", refused.
@@ -135,7 +145,8 @@ class Sorter:
     `threads` is the most CPU threads that work, 0: one for each processor. `plugin`, `algorithm` and
     `plugin_options` choose what sorts, such as "cpu"; by default the best that works here.
 
-    The GIL is released while the library works. Threads that use one Sorter wait for each other.
+    The GIL is released while the library works. Threads that use one Sorter wait for each other. It is
+    pickled as what it was made of, and makes itself anew.
     Raises RecsortError (a ValueError), here if a key is wrong or the dtype has no order.
     """
 
@@ -152,59 +163,77 @@ class Sorter:
         plugin_options: Mapping[str, str] | None = None,
     ) -> None:
         lib.choice(nan, 'nan', NAN_POLICIES)
-        keys = None if keys is None else names_of(keys)
-        reverse = lib.flag(reverse, 'reverse')
-        if keys is not None and not any(keys):
-            raise RecsortError('keys is empty; leave it out to sort by everything')
+        keys, reverse = given_names(keys), lib.flag(reverse, 'reverse')
+        # What pickle makes the sorter of again.
+        self._given = (records if isinstance(records, Schema) else dtype_from(records), keys)
+        self._settings = {'reverse': reverse, 'nan': nan, 'threads': threads, 'plugin': plugin}
+        self._settings.update(algorithm=algorithm, plugin_options=plugin_options)
+        self._points: dict[str, list[float]] = {}
         self._lock = threading.RLock()
         self._engine = Engine(threads, plugin, algorithm, plugin_options)
         self._nan = nan
         self._keys: list[Key] = []
         self._direct: lib.Handle | None = None
         self._by_schema = isinstance(records, Schema)
+        self._columns: int | None = None  # of rows of numbers
+        self._settled = self._by_schema  # whether the library's order is the one that is wanted
         if isinstance(records, Schema):
             if nan != 'last':
                 raise RecsortError('the keys of a schema say themselves where NaN goes')
             self.dtype: DType = records.dtype
+            self._record = self.dtype
             self._direct = self._engine.for_schema(records._handle, key_descs(keys, records), reverse)
         else:
             self.dtype = dtype_from(records)
-            self._keys = resolve(self.dtype, keys, reverse)
+            if self.dtype.subdtype and len(self.dtype.shape) == 1:
+                self._columns = self.dtype.shape[0]
+                if not self._columns:
+                    raise RecsortError('rows without columns have no order')
+                self._record = rows_of(self.dtype.base, self._columns)
+            else:
+                self._record = self.dtype
+            self._keys = resolve(self._record, keys, reverse)
+            self._settled = nan != 'error' and all(is_direct(key, nan) for key in self._keys)
             parts = direct_parts(self._keys, nan)
             if parts:
                 self._direct = self._engine.for_parts(self.dtype.itemsize, parts)
 
     def sort(self, a: Array, *, out: Array | None = None) -> Array:
-        """Sorts `a`, an array of one dimension, in place, or into `out`, and returns the sorted one.
+        """Sorts `a` in place, or into `out`, and returns the sorted one.
 
         `out` has the shape and dtype of `a` and shares no memory with it. The array may be a
         `numpy.memmap`. No copy is made of a contiguous array, except what the library works in;
-        a view with strides is copied, sorted and copied back.
+        a view with strides is copied, sorted and copied back: `sort(a.T)` sorts columns by their rows.
         Raises RecsortError if an array does not fit or cannot be written, or if the data is refused,
         and MemoryError; then `a` is as it was.
         """
-        source = self._checked(a, out is None)
-        target = source if out is None else self._checked(out, True)
-        if target.shape != source.shape:
-            raise RecsortError(f'out has {len(target)} records, not {len(source)}')
-        if out is not None and np.shares_memory(source, target):
+        array = self._array(a, write=out is None)
+        into = array if out is None else self._array(out, write=True)
+        if into.shape != array.shape:
+            raise RecsortError(f'out has {len(into)} records, not {len(array)}')
+        if out is not None and np.shares_memory(array, into):
             raise RecsortError('out shares memory with the array; leave it out to sort in place')
-        if source.dtype.itemsize:
+        if self.dtype.itemsize:
             with self._lock:
-                if source.flags.c_contiguous and target.flags.c_contiguous:
-                    self._run(*self._keyed(source), source, target)
+                if array.flags.c_contiguous and into.flags.c_contiguous:
+                    source = self._records(array)
+                    self._move(source, source if out is None else self._records(into))
                 else:
-                    copy = raw(source).copy().view(source.dtype)
-                    self._run(*self._keyed(copy), copy, copy)
-                    raw(target)[...] = raw(copy)
+                    copy = self._records(array, copy=True)
+                    self._move(copy, copy)
+                    self._fill(into, copy)
         return a if out is None else out
 
     def argsort(self, a: ArrayLike) -> NDArray[np.intp]:
-        """The indices that sort `a` stably, an array of `intp`: `a[argsort(a)]` is sorted."""
-        records = self._checked(a)
+        """The indices that sort `a` stably, an array of `intp`: `a[argsort(a)]` is sorted.
+
+        Records may hold Python objects if no key does.
+        """
+        records = self._checked(a, moved=False)
         index = np.empty(len(records), np.intp)
         with self._lock:
-            self._run(*self._keyed(records), permutation=address(index), index_bits=8 * index.itemsize)
+            handle, keyed = self._keyed(records)
+            lib.argsort(handle, address(keyed), len(keyed), address(index), INDEX_BITS)
         return index
 
     def merge(self, arrays: Sequence[ArrayLike], *, out: Array | None = None) -> Array:
@@ -220,62 +249,142 @@ class Sorter:
         offsets = np.zeros(len(runs) + 1, np.uint64)
         offsets[1:] = np.cumsum([len(run) for run in runs])
         count = int(offsets[-1])
-        if out is None:
-            target = np.empty(count, runs[0].dtype if runs else self.dtype)
-        else:
-            target = self._checked(out, True)
-        if len(target) != count:
-            raise RecsortError(f'out has {len(target)} records, not {count}')
-        if any(np.shares_memory(run, target) for run in runs):
+        into = None if out is None else self._array(out, write=True)
+        if into is not None and len(into) != count:
+            raise RecsortError(f'out has {len(into)} records, not {count}')
+        if into is not None and any(np.shares_memory(run, into) for run in runs):
             raise RecsortError('out shares memory with an array that is merged')
-        if count and target.dtype.itemsize:
+        if into is not None and into.flags.c_contiguous:
+            target = self._records(into)
+        else:
+            target = self._new(count, runs[0] if runs else None)
+        if count and self.dtype.itemsize:
             with self._lock:
-                if target.flags.c_contiguous:
-                    self._merge(runs, offsets, target)
-                else:
-                    copy = np.empty(count, target.dtype)
-                    self._merge(runs, offsets, copy)
-                    raw(target)[...] = raw(copy)
-        return target if out is None else out
+                self._merge(runs, offsets, target)
+            if into is not None and not into.flags.c_contiguous:
+                self._fill(into, target)
+        return self._shaped(target) if out is None else out
 
     def is_sorted(self, a: ArrayLike) -> bool:
         """Whether no record of `a` comes after one that is greater."""
-        records = self._checked(a)
+        records = self._checked(a, moved=False)
         disorder = c.c_size_t()
         with self._lock:
             handle, keyed = self._keyed(records)
             lib.check(handle, address(keyed), len(records), c.byref(disorder))
         return disorder.value == len(records)
 
-    def unique(self, a: ArrayLike) -> Array:
-        """The first of all records with equal keys, in the order of their keys, as a new array."""
+    def unique(
+        self,
+        a: ArrayLike,
+        *,
+        return_index: bool = False,
+        return_inverse: bool = False,
+        return_counts: bool = False,
+    ) -> Any:
+        """The first of all records with equal keys, in the order of their keys, as a new array.
+
+        With one of the other arguments it is the first one of a tuple, as in NumPy. Behind it are, in
+        this order: the indices of these records in `a`; for each record of `a` the place of the one
+        that is equal; how many are equal to each.
+        """
         records = self._checked(a)
+        order = None
         with self._lock:
             handle, keyed = self._keyed(records)
             job, count, bits = self._run(handle, keyed), c.c_size_t(), c.c_uint()
+            if return_inverse or return_counts:
+                order = permutation(handle, len(records))
             lib.unique(handle, c.byref(job), c.byref(count))
-            first = np.empty(count.value, records.dtype)
+            first = self._new(count.value, records)
+            index = lib.sorter_permutation(handle, c.byref(bits), None)
             if first.nbytes:
-                index = lib.sorter_permutation(handle, c.byref(bits), None)
                 whole, size = np.ascontiguousarray(raw(records)), records.dtype.itemsize
                 lib.gather(handle, index, bits, len(first), address(whole), size, address(first))
-        return first
+            firsts = permutation(handle, count.value if return_index or order is not None else 0)
+        found = [self._shaped(first)]
+        if return_index:
+            found.append(firsts)
+        if order is not None:
+            begins = np.zeros(len(records), bool)
+            begins[firsts] = True
+            begins = begins[order]
+            if return_inverse:
+                found.append(np.empty(len(records), np.intp))
+                found[-1][order] = np.cumsum(begins) - 1
+            if return_counts:
+                found.append(np.diff(np.flatnonzero(begins), append=len(records)))
+        return found[0] if len(found) == 1 else tuple(found)
 
     def top(self, a: ArrayLike, n: int) -> Array:
         """The first `n` records in order, or all if there are fewer, as a new array.
 
         Few of many are selected in one pass; the other records are not sorted.
         """
-        n = lib.integer(n, 'n')
-        if n < 0:
-            raise RecsortError(f'n is {n}; give the number of records')
         records = self._checked(a)
-        first = np.empty(min(n, len(records)), records.dtype)
+        first = self._new(head(n, records), records)
         with self._lock:
             handle, keyed = self._keyed(records)
             if first.nbytes:
                 self._run(handle, keyed, records, first, head=len(first))
-        return first
+        return self._shaped(first)
+
+    def argtop(self, a: ArrayLike, n: int) -> NDArray[np.intp]:
+        """The indices of the first `n` records in order: `top(a, n)` is `a[argtop(a, n)]`."""
+        records = self._checked(a, moved=False)
+        index = np.empty(head(n, records), np.intp)
+        with self._lock:
+            handle, keyed = self._keyed(records)
+            if len(index):
+                to = address(index)
+                self._run(handle, keyed, permutation=to, index_bits=INDEX_BITS, head=len(index))
+        return index
+
+    def partition(self, a: ArrayLike, kth: int | Sequence[int]) -> Array:
+        """The records of `a` as `argpartition` orders them, as a new array."""
+        records = self._checked(a)
+        return self._shaped(raw(records)[self.argpartition(a, kth)].view(records.dtype))
+
+    def argpartition(self, a: ArrayLike, kth: int | Sequence[int]) -> NDArray[np.intp]:
+        """Indices by which record `kth` is where a sort puts it, and none behind it comes before it.
+
+        It does more than NumPy's: the records up to the greatest `kth` are sorted, as by `argtop`,
+        and those behind it are in the order of `a`. A negative `kth` counts from the end.
+        """
+        count, last = len(self._checked(a, moved=False)), -1
+        for k in [kth] if isinstance(kth, (int, np.integer)) else lib.sequence(kth, 'kth'):
+            place = lib.integer(k, 'kth')
+            if not -count <= place < count:
+                raise RecsortError(f'kth={place}; there are {count} records')
+            last = max(last, place % count)
+        first, rest = self.argtop(a, last + 1), np.ones(count, bool)
+        rest[first] = False
+        return np.concatenate([first, np.flatnonzero(rest)])
+
+    def searchsorted(self, a: ArrayLike, v: Any, side: str = 'left') -> Any:
+        """Where the records `v` go into the sorted array `a`: before equal ones, or after with "right".
+
+        `v` is a record, which gives an integer, or an array of them. It is converted to the dtype of
+        `a`, and refused if that changes an integer, a time or a text. Takes the logarithm of the length
+        of `a` for each, if that is contiguous. Keys of `longdouble` and `nan="error"` are refused, and
+        complex numbers need `nan="total"`. Nothing checks that `a` is sorted.
+        """
+        lib.choice(side, 'side', ('left', 'right'))
+        records = self._checked(a)
+        wanted, single = self._wanted(v)
+        cuts = np.empty(len(wanted), np.uintp)
+        with self._lock:
+            handle = self._whole('searched')
+            whole, size = np.ascontiguousarray(raw(records)), lib.key_size(handle)
+            # Marks, which are keys and positions: the least position, or the greatest.
+            marks = np.empty((len(wanted), size + lib.MARK_EXTRA), np.uint8)
+            count = len(wanted)
+            lib.partition_sample(handle, address(wanted), count, 0, count, address(marks))
+            marks[:, size:] = 0 if side == 'left' else 255
+            to = address(marks), count, address(cuts)
+            lib.partition_sorted(handle, address(whole), len(whole), 0, *to)
+        found = cuts.astype(np.intp)
+        return found[0] if single else found
 
     def set_parameter(self, name: str, values: Sequence[float]) -> None:
         """Sets a point or vector that keys of a Schema name, as `{distance: ..., from: name}`."""
@@ -284,24 +393,74 @@ class Sorter:
             if not self._direct:
                 raise RecsortError(f'no key has a point "{name}"')
             lib.set_parameter(self._direct, lib.text(name), point, len(values))
+            self._points[name] = list(point)
 
-    def _checked(self, a: Any, write: bool = False) -> Array:
-        """The array, if it is one that this sorter sorts."""
-        if write and not isinstance(a, np.ndarray):
-            raise RecsortError(f'only a NumPy array is sorted in place, not {type(a).__name__}')
-        if isinstance(a, np.ma.MaskedArray):
-            raise RecsortError('a masked array has no order; sort its data')
-        records = as_array(a)
-        if records.ndim != 1:
-            raise RecsortError(f'the array has {records.ndim} dimensions, not 1')
-        size, dtype = self.dtype.itemsize, records.dtype
-        if dtype.hasobject:
+    def __reduce__(self) -> Any:
+        """A sorter is pickled as what it was made of, with its points."""
+        return remade, (self._given, self._settings, self._points)
+
+    def _checked(self, a: Any, *, moved: bool = True) -> Array:
+        """The records of an array, if this sorter sorts it. Those that are not `moved` may hold objects."""
+        return self._records(self._array(a, moved=moved))
+
+    def _array(self, a: Any, *, write: bool = False, moved: bool = True) -> Array:
+        """The array, if it is one that this sorter sorts, and can be written to if it has to be."""
+        array = a if type(a) is np.ndarray else shared(a) if write else as_array(a)
+        dimensions, dtype = 1 if self._columns is None else 2, array.dtype
+        if array.ndim != dimensions:
+            raise RecsortError(f'the array has {array.ndim} dimensions, not {dimensions}')
+        if moved and dtype.hasobject:
             raise RecsortError(f'records that hold Python objects cannot be sorted: {dtype}')
-        if dtype.itemsize != size if self._by_schema else dtype != self.dtype:
+        if self._columns is not None:
+            if array.shape[1] != self._columns or dtype != self.dtype.base:
+                own = f'{self._columns} columns of {self.dtype.base}'
+                raise RecsortError(
+                    f'the array has {array.shape[1]} columns of {dtype}; the sorter is for {own}'
+                )
+        elif dtype.itemsize != self.dtype.itemsize if self._by_schema else dtype != self.dtype:
             raise RecsortError(f'the array has dtype {dtype}; the sorter is for {self.dtype}')
-        if write and not records.flags.writeable:
+        if write and not array.flags.writeable:
             raise RecsortError('the array is read-only')
-        return records
+        return array
+
+    def _records(self, array: Array, *, copy: bool = False) -> Array:
+        """The array as records: rows of numbers become structs. It is the same memory if it can be."""
+        if self._columns is not None:
+            rows = array.copy() if copy else np.ascontiguousarray(array)
+            return rows.view(self._record).reshape(len(array))
+        return raw(array).copy().view(array.dtype) if copy else array
+
+    def _new(self, count: int, like: Array | None) -> Array:
+        return np.empty(count, self._record if like is None else like.dtype)
+
+    def _shaped(self, records: Array) -> Array:
+        """New records as the caller's arrays are."""
+        if self._columns is None:
+            return records
+        return records.view(self.dtype.base).reshape(len(records), self._columns)
+
+    def _fill(self, into: Array, records: Array) -> None:
+        if self._columns is None:
+            raw(into)[...] = raw(records)
+        else:
+            into[...] = self._shaped(records)
+
+    def _wanted(self, v: Any) -> tuple[Array, bool]:
+        """Records to search for, contiguous, and whether it was a single one."""
+        base = self.dtype.base if self._columns else self.dtype
+        as_it_is = base.names is None or isinstance(v, (np.ndarray, np.void))
+        try:
+            given = np.asarray(v, None if as_it_is else base)
+            values = given if base.names is not None else given.astype(base)
+        except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+            raise RecsortError(f'{lib.shown(v)} is no {base}: {lib.one_line(error)}') from None
+        exact = base.names is None and kind_of(base) not in 'fc'
+        if exact and not np.array_equal(values, given, equal_nan=base.kind in 'Mm'):
+            raise RecsortError(f'{lib.shown(v)} is no {base}')
+        dimensions = 1 if self._columns is None else 2
+        single = values.ndim == dimensions - 1
+        array = np.ascontiguousarray(values[np.newaxis] if single else values)
+        return self._checked(array), single
 
     def _whole(self, done: str) -> lib.Handle:
         """The library's sorter, for records that are `done` without a copy of their keys.
@@ -323,6 +482,8 @@ class Sorter:
 
     def _keyed(self, records: Array) -> tuple[lib.Handle, Array]:
         """A sorter of the library and what it sorts: the records, or copies of their keys."""
+        if self._direct and self._settled and records.flags.c_contiguous:
+            return self._direct, records
         if self._by_schema and self._direct:
             return self._direct, np.ascontiguousarray(raw(records))
         columns = [Column(column_of(records, key), key.descending, self._nan) for key in self._keys]
@@ -332,6 +493,16 @@ class Sorter:
             return self._direct, records
         packed, parts = pack(columns, len(records))
         return self._engine.for_parts(packed.dtype.itemsize, parts), packed
+
+    def _move(self, source: Array, target: Array) -> None:
+        """Sorts records into contiguous ones, which may be the same."""
+        handle, keyed = self._keyed(source)
+        if keyed is not source:
+            self._run(handle, keyed, source, target)
+        elif target is source:
+            lib.sort(handle, address(source), len(source))
+        else:
+            lib.sort_to(handle, address(source), len(source), address(target))
 
     def _run(
         self,
@@ -369,34 +540,80 @@ class Sorter:
             self._run(*self._keyed(whole), whole, target, **parts)
 
 
-def as_array(a: ArrayLike) -> Array:
+def remade(given: Any, settings: Any, points: Mapping[str, Sequence[float]]) -> Sorter:
+    """A sorter that was pickled."""
+    sorter = Sorter(*given, **settings)
+    for name, values in points.items():
+        sorter.set_parameter(name, values)
+    return sorter
+
+
+def as_array(a: Any) -> Array:
+    """An array of NumPy with the values of `a`, in the same memory if `a` hands it out."""
+    if type(a) is np.ndarray:
+        return a
     if getattr(a, '__cuda_array_interface__', None) is not None:
         raise RecsortError('the array is in the memory of a GPU; a DeviceSorter sorts it')
+    if isinstance(a, np.ma.MaskedArray):
+        raise RecsortError('a masked array has no order; sort its data')
+    by_dlpack = hasattr(a, '__dlpack__') and not hasattr(a, '__array__')
     try:
-        array = np.asarray(a)
-    except (TypeError, ValueError, RuntimeError) as error:
+        array: Array = np.from_dlpack(a) if by_dlpack else np.asarray(a)
+    except (TypeError, ValueError, RuntimeError, BufferError) as error:
         name = type(a).__name__
         raise RecsortError(f'a {name} is not an array of NumPy: {lib.one_line(error)}') from error
-    if array.ndim == 2 and hasattr(a, '__arrow_c_stream__'):
-        raise RecsortError('a table has no records: argsort_columns finds the order of its rows')
+    if hasattr(a, '__arrow_c_stream__') and array.ndim == 2 or hasattr(a, 'to_arrow_table'):
+        raise RecsortError('a table has no records: sort_table sorts it')
+    return array
+
+
+def shared(a: Any) -> Array:
+    """An array whose memory NumPy shares, to be written; another library may own it."""
+    if not isinstance(a, np.ndarray) and not hasattr(a, '__dlpack__'):
+        raise RecsortError(f'only a NumPy array is sorted in place, not {type(a).__name__}')
+    array = as_array(a)
+    if not isinstance(a, np.ndarray):
+        try:
+            same = np.shares_memory(array, np.from_dlpack(a))
+        except (TypeError, ValueError, RuntimeError, BufferError):
+            same = False
+        if not same:
+            raise RecsortError(f'a {type(a).__name__} does not share its memory; sort a copy of it')
     return array
 
 
 def address(array: Array) -> int:
-    return array.__array_interface__['data'][0]  # type: ignore[no-any-return]
+    # __array_interface__ would describe every field of the dtype, in ten times as long.
+    return array.ctypes.data
 
 
-def key_descs(keys: Keys, schema: Schema) -> Any:
+def head(n: Any, records: Array) -> int:
+    count = lib.integer(n, 'n')
+    if count < 0:
+        raise RecsortError(f'n is {count}; give the number of records')
+    return min(count, len(records))
+
+
+def permutation(handle: lib.Handle, count: int) -> NDArray[np.intp]:
+    """A copy of the first indices that a sorter of the library keeps."""
+    bits = c.c_uint()
+    place = lib.sorter_permutation(handle, c.byref(bits), None)
+    if not count:
+        return np.empty(0, np.intp)
+    kept = (c.c_uint32 if bits.value == 32 else c.c_uint64) * count
+    return np.array(kept.from_address(place), np.intp)
+
+
+def key_descs(names: Sequence[str] | None, schema: Schema) -> Any:
     """The keys of a schema's sorter; None: the schema's own."""
-    if keys is None:
+    if names is None:
         return None
-    names = names_of(keys)
-    descs = (lib.KeyDesc * len(names))()
+    keys = (lib.KeyDesc * len(names))()
     desc = schema._desc()
     fields = [field.name.decode() for field in desc.fields[: desc.field_count]]
-    for name, desc in zip(names, descs):
+    for name, key in zip(names, keys):
         # "-x" is the name of a field where there is one.
         named = any(re.match(re.escape(field) + r'($|[.[])', name) for field in fields)
-        desc.order = name.startswith('-') and not named
-        desc.path = lib.text(name[desc.order :])
-    return descs
+        path, key.order = (name, False) if named else signed(name)[-1]
+        key.path = lib.text(path if named or path in fields else at_position(fields, path) or path)
+    return keys
