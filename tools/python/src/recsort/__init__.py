@@ -5,7 +5,7 @@
 >>> recsort.sort(stars, keys=["-mag", "id"])["id"].tolist()
 [1, 3, 2]
 
-`Sorter` documents
+`sort_table` sorts tables of pandas, Polars, pyarrow and DuckDB, and dicts of arrays. `Sorter` documents
 keys and settings, `DeviceSorter` arrays on a GPU, such as tensors of torch and arrays of CuPy. `Schema` describes records for other programs too.
 """
 
@@ -27,6 +27,7 @@ from ._functions import (
 from ._library import RecsortError, version
 from ._schema import Schema
 from ._sorter import Sorter
+from ._tables import sort_table
 
 __version__: str = version().decode()
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     'searchsorted',
     'sort',
     'sort_file',
+    'sort_table',
     'top',
     'unique',
 ]
