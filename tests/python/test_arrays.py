@@ -536,7 +536,7 @@ STARS = np.array([(1, 2)], [('mag', 'f4'), ('id', 'i4')])
         (lambda: recsort.sort(np.zeros((2, 2)), 2), '^no field "2"$'),
         (
             lambda: recsort.sort(np.zeros((2, 2)), -1),
-            '^keys has -1; write "-1", as a text, to let 1 descend$',
+            '^keys has -1; positions count from 0: write "-1", as a text, to let 1 descend$',
         ),
         (lambda: recsort.sort(np.zeros((2, 2)), True), '^keys has True'),
         (

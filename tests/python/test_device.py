@@ -639,7 +639,7 @@ REFUSED = [
     (lambda s, a, g: recsort.Sorter('i4').argsort(a), 'in the memory of a GPU'),
     (lambda s, a, g: DeviceSorter('i4', []), 'keys is empty'),
     (lambda s, a, g: DeviceSorter(('i4', 5), 5), '^no field "5"'),
-    (lambda s, a, g: DeviceSorter(('i4', 5), -4), 'a column counts from 0'),
+    (lambda s, a, g: DeviceSorter(('i4', 5), -4), 'positions count from 0: write "-4"'),
     (lambda s, a, g: DeviceSorter(('i4', (2, 2))), 'one dimension, or two'),
     (lambda s, a, g: DeviceSorter(('i8', 3)), 'at most 128 bits'),
     (lambda s, a, g: DeviceSorter('f4', nan='error'), "nan='error'"),

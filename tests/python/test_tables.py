@@ -324,7 +324,10 @@ LISTS = pl.DataFrame(
     [
         (lambda: sort_table(FRAME, 'aa'), '^no column "aa"; did you mean "a"\\?$'),
         (lambda: sort_table(FRAME, 4), '^no column "4"$'),
-        (lambda: sort_table(FRAME, -1), '^by has -1; write "-1", as a text, to let 1 descend$'),
+        (
+            lambda: sort_table(FRAME, -1),
+            '^by has -1; positions count from 0: write "-1", as a text, to let 1 descend$',
+        ),
         (lambda: sort_table(FRAME, 1.5), '^by=1.5; give a list$'),
         (lambda: sort_table(FRAME, [True]), '^by has True; give names, or positions from 0$'),
         (lambda: sort_table(FRAME, []), '^by is empty; name a column$'),

@@ -73,7 +73,7 @@ def arguments(function: str, keys: Any, settings: dict[str, Any], known: Sequenc
 
 def on_host(method: str, a: Any, keys: Any, settings: dict[str, Any], *rest: Any, **named: Any) -> Any:
     """What a method of a sorter gives for `a`. Sorters are kept, as one is made in longer than it sorts."""
-    if keys is not None or settings:
+    if settings:
         keys = arguments(method, keys, settings, SETTINGS)
     array = as_array(a if method != 'merge' else a[0])
     dtype, names = array.dtype, keys
@@ -88,7 +88,7 @@ def on_host(method: str, a: Any, keys: Any, settings: dict[str, Any], *rest: Any
         records = (dtype, array.shape[1:]) if array.ndim == 2 and dtype.names is None else dtype
         sorter = Sorter(records, names, **settings)
     result = getattr(sorter, method)(a, *rest, **named)
-    if slot is not None and max(array.nbytes, getattr(result, 'nbytes', 0)) <= MOST_BYTES:
+    if slot is not None and array.nbytes <= MOST_BYTES and method != 'merge':
         KEPT[slot] = sorter
         if len(KEPT) > MOST_KEPT:
             drop_one()

@@ -146,7 +146,8 @@ def name_of(key: Any, word: str) -> str:
     if not isinstance(key, (int, np.integer)) or isinstance(key, bool):
         raise RecsortError(f'{word} has {lib.shown(key)}; give names, or positions from 0')
     if key < 0:
-        raise RecsortError(f'{word} has {key}; write "{key}", as a text, to let {-key} descend')
+        how = f'write "{key}", as a text, to let {-key} descend'
+        raise RecsortError(f'{word} has {key}; positions count from 0: {how}')
     return str(key)
 
 

