@@ -430,11 +430,10 @@ def job(count: int, arrays: Sequence[tuple[int, int, int]] = (), **members: Any)
     return Job(struct_size=size, count=count, arrays=moved, array_count=len(arrays), **members)
 
 
-class Handle:
+class Handle(c.c_void_p):
     """A schema or sorter of the library, which is destroyed with this object."""
 
     def __init__(self, create: Any, destroy: Any, *arguments: Any) -> None:
-        pointer = c.c_void_p()
-        create(*arguments, c.byref(pointer))
-        self._as_parameter_ = pointer  # what ctypes passes for this object
-        weakref.finalize(self, destroy, pointer)
+        super().__init__()
+        create(*arguments, c.byref(self))
+        weakref.finalize(self, destroy, self.value)

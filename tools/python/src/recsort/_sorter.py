@@ -234,7 +234,8 @@ class Sorter:
         with self._lock:
             handle, keyed = self._keyed(records)
             if len(index):
-                to = c.addressof(c.c_char.from_buffer(index))  # in two thirds of the time of address
+                memory: Any = index
+                to = c.addressof(c.c_char.from_buffer(memory))  # in two thirds of the time of address
                 lib.argsort(handle, address(keyed), len(index), to, INDEX_BITS)
         return index
 
