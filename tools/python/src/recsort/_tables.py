@@ -189,8 +189,11 @@ def keys_of(column: Any, descending: bool, nulls: str) -> list[Column]:
         return keys_of_pandas(column, descending, nulls)
     if is_a(column, 'polars', 'Series') or isinstance(column, OfDuckDB):
         nan = 'first' if descending else 'last'  # it is greater than all numbers
-    if is_a(column, 'polars', 'Series') and column.dtype.is_object():
-        raise RecsortError(REFUSED)
+    if is_a(column, 'polars', 'Series'):
+        if column.dtype == sys.modules['polars'].Object:
+            raise RecsortError(REFUSED)
+        if getattr(column.dtype, 'ordering', None) == 'physical':  # before Polars 1.32
+            column = column.to_physical()
     if isinstance(column, OfDuckDB):
         column = by_place(column.values) if column.type.id == 'enum' else column.values
     if not isinstance(column, np.ndarray):
