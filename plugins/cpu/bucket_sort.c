@@ -116,6 +116,7 @@ static size_t buckets_for(const bucket_sort *s)
 static size_t room_for(const bucket_sort *s)
 {
   const size_t mean = s->count / s->buckets + 1;
+  if (s->buckets > USUAL_BUCKETS) return (size_t)1 << KEYS_ORDER_BITS;
   const size_t fits = (s->buckets < MANY_BUCKETS ? 1 : 2) * fitting(s->size);
   return LARGEST_BUCKET * larger(mean, fits);
 }
@@ -136,13 +137,19 @@ static bool goes_by_way(const bucket_sort *s)
   return s->program && (s->buckets == 1) == s->in_place;
 }
 
+/* Of a key in the memory of a bucket. Keys that are one bucket stay where they are. */
+static size_t bucket_key_size(const bucket_sort *s)
+{
+  return s->program || s->buckets > 1 ? s->key_size : 0;
+}
+
 /* Bytes that a thread needs for a bucket: an order, its keys and what it takes to find the order,
  * and later in their place the copy. Before that, for the streams to all buckets; and before that,
  * to classify. */
 static uint64_t slot_bytes(const bucket_sort *s)
 {
   const size_t more = is_wide(s) ? sizeof(uint64_t) + sizeof(uint32_t) : 0;
-  const size_t scratch = s->key_size + sizeof(uint32_t) + more;
+  const size_t scratch = bucket_key_size(s) + sizeof(uint32_t) + more;
   const uint64_t streams = s->buckets * (STREAM_BYTES + sizeof(stream));
   uint64_t bytes = 0;
   (void)work_add(&bytes, s->room, sizeof(uint32_t));
@@ -191,8 +198,9 @@ static bool place_one_bucket(bucket_sort *s)
 static bool plan_memory(bucket_sort *s)
 {
   if (!place_all(s)) return false;
-  if (s->buckets == 1 || s->team.threads > 1 || s->count > UINT32_MAX) return true;
+  if (s->buckets == 1 || s->team.threads > 1) return true;
   bucket_sort whole = *s;
+  if (whole.count > UINT32_MAX) whole.count = UINT32_MAX; /* more are not one bucket */
   const bool fits = place_one_bucket(&whole);
   if (fits && whole.at.bytes > s->at.bytes) s->at.bytes = whole.at.bytes;
   return fits;
@@ -270,7 +278,7 @@ static slot_memory memory_of(const bucket_sort *s, unsigned slot)
 {
   char *const order = slot_at(s, slot);
   char *const keys = order + (s->room * sizeof(uint32_t) + 63) / 64 * 64;
-  char *const column = keys + s->room * s->key_size;
+  char *const column = keys + s->room * bucket_key_size(s);
   char *const other = column + (is_wide(s) ? s->room * sizeof(uint64_t) : 0);
   char *const spare = other + s->room * sizeof(uint32_t);
   return (slot_memory){(uint32_t *)(void *)order,  keys,
@@ -493,7 +501,8 @@ static bool place_buckets(const bucket_sort *s)
   return fits;
 }
 
-/* Finds the buckets of all elements, with another sample if one misled. */
+/* Finds the buckets of all elements, with another sample if one misled. PLUGIN_ERROR: all did, a
+ * check failed, or a record is invalid. Nothing has moved. */
 static recsort_status find_buckets(bucket_sort *s)
 {
   enum { TRIES = 64 };
@@ -506,7 +515,7 @@ static recsort_status find_buckets(bucket_sort *s)
     const double now = rs_clock_seconds();
     memcpy(&seed, &now, sizeof seed);
   }
-  return RECSORT_CORRUPT_RESULT;
+  return RECSORT_PLUGIN_ERROR;
 }
 
 /* ---- Scatter ---- */

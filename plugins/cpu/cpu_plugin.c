@@ -73,7 +73,9 @@ static recsort_status cpu_sort(void *instance, const recsort_plugin_job *job, vo
   const recsort_status status = algorithms[job->algorithm]->sort(instance, job, memory);
   if (status)
     (void)snprintf(error->text, sizeof error->text,
-                   "the order found is not a permutation of %llu records",
+                   status == RECSORT_CORRUPT_RESULT
+                       ? "the order found is not a permutation of %llu records"
+                       : "no sample divides the keys of %llu records",
                    (unsigned long long)job->count);
   return status;
 }
