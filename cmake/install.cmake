@@ -45,9 +45,12 @@ if(TARGET recsort_cuda)
   install(EXPORT recsort-cuda NAMESPACE recsort:: DESTINATION ${config_folder} COMPONENT recsort-cuda)
 endif()
 if(TARGET recsort_mpi)
-  install(TARGETS recsort_mpi EXPORT recsort-mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT recsort-mpi)
-  install(FILES tools/mpi/include/recsort/mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/recsort COMPONENT recsort-mpi)
-  install(EXPORT recsort-mpi NAMESPACE recsort:: DESTINATION ${config_folder} COMPONENT recsort-mpi)
+  install(TARGETS recsort_mpi EXPORT recsort-mpi
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT librecsort-mpi1 NAMELINK_COMPONENT librecsort-mpi-dev)
+  install(FILES tools/mpi/include/recsort/mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/recsort COMPONENT librecsort-mpi-dev)
+  # The source: each Fortran compiler has modules of its own.
+  install(FILES tools/mpi/recsort.f90 DESTINATION ${CMAKE_INSTALL_DATADIR}/recsort/fortran COMPONENT librecsort-mpi-dev)
+  install(EXPORT recsort-mpi NAMESPACE recsort:: DESTINATION ${config_folder} COMPONENT librecsort-mpi-dev)
 endif()
 
 # find_package(recsort)
@@ -70,6 +73,11 @@ install(FILES ${PROJECT_BINARY_DIR}/recsort.pc DESTINATION ${CMAKE_INSTALL_LIBDI
 if(TARGET recsort_file)
   configure_file(cmake/recsort_file.pc.in recsort_file.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/recsort_file.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()
+
+if(TARGET recsort_mpi)
+  configure_file(cmake/recsort-mpi.pc.in recsort-mpi.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/recsort-mpi.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT librecsort-mpi-dev)
 endif()
 
 # The target `uninstall` removes what was installed, but no file that has changed since: so each has

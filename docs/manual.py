@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Generates the manual pages of the library and the schema.
 
-Usage: manual.py SOURCE-FOLDER VERSION OUTPUT-FOLDER
+Usage: manual.py SOURCE-FOLDER VERSION OUTPUT-FOLDER [mpi]
 
     man3/recsort.3, man3/recsort_job.3, man3/recsort_tools.3, man3/recsort_partition.3
                                              what recsort.h, job.h, tools.h and partition.h say,
                                              with a list of the functions
+    man3/recsort_mpi.3                       with the word mpi: the same of mpi.h
     man3/FUNCTION.3                          what the header says about that function and its structs
     man5/recsort-schema.5                    docs/schema.md
 """
@@ -141,8 +142,9 @@ class Header:
 
     def overview(self, name, title):
         yield '.SH SYNOPSIS'
-        yield from code([f'#include <recsort/{self.name}>', '',
-                         f'cc program.c $(pkg-config --cflags --libs {title if title == "recsort_file" else "recsort"})'])
+        compiler, package = {'recsort_file': ('cc', 'recsort_file'), 'recsort_mpi': ('mpicc', 'recsort-mpi')}.get(
+            title, ('cc', 'recsort'))
+        yield from code([f'#include <recsort/{self.name}>', '', f'{compiler} program.c $(pkg-config --cflags --libs {package})'])
         yield '.SH DESCRIPTION'
         yield from man(self.about)
         taken = {kind for _, declaration in self.functions.values() for kind in self.types_of(declaration)}
@@ -162,7 +164,8 @@ class Header:
         yield from man('`recsort.hpp` sorts C++ structs without a schema. `job.h`, which `recsort.h` includes, has the '
                        'struct for all that can be asked for: `recsort_job`(3). `tools.h` is for commands, converters and bindings: '
                        '`recsort_tools`(3); `partition.h` is for sorts by several processes: `recsort_partition`(3); '
-                       '`file.h` is for more records than memory holds: `recsort_file`(3). '
+                       '`file.h` is for more records than memory holds: `recsort_file`(3); '
+                       '`mpi.h` is for the records of all ranks of an MPI communicator: `recsort_mpi`(3). '
                        '`plugin.h` is for authors of plugins.')
 
     def type(self, name):
@@ -207,6 +210,8 @@ def main():
                'recsort_tools': Header(root / 'core/include/recsort/tools.h'),
                'recsort_partition': Header(root / 'core/include/recsort/partition.h'),
                'recsort_file': Header(root / 'files/include/recsort/file.h')}
+    if 'mpi' in sys.argv[4:]:
+        headers['recsort_mpi'] = Header(root / 'tools/mpi/include/recsort/mpi.h')
     for page, header in headers.items():
         other = [name for name in headers if name != page]
         write(page, 3, page.upper(), header.summary,

@@ -10,7 +10,7 @@ gate="$build clang libclang-rt-dev libcmocka-dev python3-venv python3-yaml pytho
   e2fsprogs strace libpng-dev libdw-dev"
 test="$gate libomp-dev gcovr qemu-user-static
   gcc-aarch64-linux-gnu libc6-dev-arm64-cross g++-s390x-linux-gnu libc6-dev-s390x-cross
-  libopenmpi-dev openmpi-bin libmpich-dev mpich
+  libopenmpi-dev openmpi-bin libmpich-dev mpich gfortran
   musl-tools gcc-mingw-w64-x86-64-win32 wine64 lintian mmdebstrap uidmap doxygen"
 
 case ${1-} in

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Usage: package.sh VERSION STAGE OUTPUT PACKAGE...
-# Makes a Debian package of each folder STAGE/PACKAGE, in OUTPUT; librecsort1 comes first. The same files
+# Makes a Debian package of each folder STAGE/PACKAGE, in OUTPUT; librecsort1 comes first, and librecsort-mpi1 before recsort-mpi. The same files
 # make the same packages: times are that of the last commit, or SOURCE_DATE_EPOCH.
 set -eu
 umask 022
@@ -50,7 +50,7 @@ for package in "$@"; do
   : > debian/substvars
   case $package in
     librecsort1) libraries='librecsort librecsort_file' ;;
-    recsort-mpi) libraries=librecsort_mpi ;;
+    librecsort-mpi1) libraries=librecsort_mpi ;;
     *) libraries= ;;
   esac
   if [ "$libraries" ]; then
@@ -59,7 +59,7 @@ for package in "$@"; do
     done > "$package/DEBIAN/shlibs"
     echo 'activate-noawait ldconfig' > "$package/DEBIAN/triggers"
   fi
-  [ -z "$programs" ] || dpkg-shlibdeps -Slibrecsort1 -S"$package" -x"$package" -Tdebian/substvars $programs
+  [ -z "$programs" ] || dpkg-shlibdeps -Slibrecsort1 -Slibrecsort-mpi1 -S"$package" -x"$package" -Tdebian/substvars $programs
   for script in postinst prerm; do
     [ ! -e "$debian/$package.$script" ] || install -m 755 "$debian/$package.$script" "$package/DEBIAN/$script"
   done

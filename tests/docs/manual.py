@@ -29,7 +29,11 @@ def output_of(*command, **kind):
 
 
 # Pages about a header.
-OVERVIEWS = ('recsort', 'recsort_job', 'recsort_tools', 'recsort_partition', 'recsort_file')
+OVERVIEWS = ['recsort', 'recsort_job', 'recsort_tools', 'recsort_partition', 'recsort_file']
+HEADERS = [('core', 'recsort.h'), ('core', 'job.h'), ('core', 'tools.h'), ('core', 'partition.h'), ('files', 'file.h')]
+if any('mpi' in library.name for library in libraries):
+    OVERVIEWS.append('recsort_mpi')
+    HEADERS.append(('tools/mpi', 'mpi.h'))
 
 
 @functools.cache
@@ -61,8 +65,7 @@ def the_headers_are_in_them():
     """Each type, member and constant, and each word of the comments, whatever the line breaks."""
     text = ' '.join(shown(page) for page in sorted(pages.glob('man3/*.3')))
     words = set(re.findall(r'\w+', text.lower()))
-    for folder, name in (('core', 'recsort.h'), ('core', 'job.h'), ('core', 'tools.h'), ('core', 'partition.h'),
-                         ('files', 'file.h')):
+    for folder, name in HEADERS:
         header = (root / folder / 'include/recsort' / name).read_text()
         header = re.sub(r'^(#(?!define RECSORT_\w+ [^_])(?:.*\\\n)*.*|extern.*)', '', header, flags=re.M)
         lacking = set(re.findall(r'\w+', header.lower())) - words - {'recsort_api'}

@@ -58,10 +58,11 @@ test -s "$scratch/root/share/man/man3/recsort_sort.3"
 if [ -e "$scratch/root/bin/recsort-mpi" ]; then # there is MPI
   "$scratch/root/bin/recsort-mpi" --version
   test -s "$scratch/root/share/man/man1/recsort-mpi.1"
-  printf '#include <recsort/mpi.h>\nint main(void) { return !recsort_mpi_sort; }\n' > "$scratch/ranks.c"
-  mpicc -o "$scratch/ranks" "$scratch/ranks.c" $(pkg-config --cflags recsort) -L"$library" -lrecsort_mpi \
-    -Wl,-rpath,"$library"
+  mpicc -o "$scratch/ranks" "$source/ranks.c" $(pkg-config --cflags --libs recsort-mpi) -Wl,-rpath,"$library"
   "$scratch/ranks"
+  "$scratch/build/outside_mpi" # by find_package
+  test -s "$scratch/root/share/man/man3/recsort_mpi_sort.3"
+  test -s "$scratch/root/share/recsort/fortran/recsort.f90"
 fi
 test -s "$scratch/root/share/man/man5/recsort-schema.5"
 test -s "$scratch/root/share/recsort/schemas/entity.yaml"

@@ -67,6 +67,34 @@ run 3 -s "$schemas/las.yaml" -k classification,z:desc folder/scan.las -o folder/
 same wanted.las folder/scan.las "a file with a header, in place"
 run 2 -k b a.npy -o folder/sorted.npy || complain "npy: $?"
 same wanted.npy folder/sorted.npy "an .npy file"
+# --stats: as many records are sent as have another place's process, and no step took longer than all of them.
+head -c 128 a.npy | sed 's/(300,), }   /(100200,), }/' > many.npy
+for i in $(seq 334); do tail -c 1800 a.npy; done >> many.npy
+for small in '' '--threads 1 -S 400K'; do
+  # Unquoted: several words or none.
+  run 3 -k b many.npy -o folder/many.npy --stats=json $small || complain "--stats=json: $(cat stderr)"
+  grep '^{' stderr > figures
+  python3 - "$small" <<'END' || complain "--stats=json: $(cat stderr)"
+import json, sys
+count, ranks, size = 100200, 3, 6
+order = sorted(range(count), key=lambda i: i % 300 % 5)
+sent = [sum(order[place] * ranks // count == rank and place * ranks // count != rank for place in range(count))
+        for rank in range(ranks)]
+found = json.load(open('figures'))  # one line, of one process
+assert (found['records'], found['bytes'], found['processes']) == (count, count * size, ranks)
+assert found['temporary_files'] == (sys.argv[1] != '')
+assert (found['sent'], found['most_sent']) == (sum(sent), max(sent)), sent
+assert list(found['seconds']) == ['prepare', 'read', 'sort', 'split', 'exchange', 'merge', 'write', 'total']
+for step in found['seconds'].values():
+    assert 0 <= step['mean'] <= step['most'] * 1.000001 and step['most'] <= found['seconds']['total']['most']
+    assert step['mean'] == 0 or abs(step['imbalance'] * step['mean'] - step['most']) <= 1e-9 + step['most'] / 1000
+assert found['seconds']['write']['mean'] > 0
+END
+done
+run 2 -k b a.npy -o folder/sorted.npy --stats || complain "--stats: $?"
+[ "$(grep -c '^records *300$' stderr)" = 1 ] || complain "--stats: $(cat stderr)"
+[ "$(grep -cE '^(prepare|read|sort|split|exchange|merge|write|total) +[0-9.]+ +[0-9.]+ +[0-9.]+$' stderr)" = 8 ] ||
+  complain "--stats: $(cat stderr)"
 # What a file says about its records, behind them too, is that of the output.
 cat > framed.yaml <<'END'
 record: Framed
@@ -252,7 +280,7 @@ same wanted.kept folder/kept.bin 'a trailer that is kept'
 mkfifo pipe
 fails 'pipe: it is no regular file, of which each process could read a part' 2 -s "$entity" pipe
 fails 'an input file is needed' 2 -s "$entity"
-fails 'this only sorts whole files: no --check, --merge, --unique, --head, --index, --stats, --explain, --list-plugins or --completion' 2 -s "$entity" a.bin --unique
+fails 'this only sorts whole files: no --check, --merge, --unique, --head, --index, --explain, --list-plugins or --completion' 2 -s "$entity" a.bin --unique
 run 2 -s "$entity" a.bin && complain 'no output is no error'
 [ "$(ours)" = 'recsort-mpi: an output file is needed: --output FILE' ] || complain "no output: $(cat stderr)"
 run 2 -s "$entity" a.bin -o /dev/null && complain 'a device is no error'

@@ -18,6 +18,9 @@ for package in librecsort1 librecsort-dev recsort python3-recsort; do
 done
 if grep -q '^RECSORT_MPI:.*=ON\|^MPI_C_LIB_NAMES:.*=.' "$build/CMakeCache.txt"; then
   dpkg-deb -c "$scratch/first/recsort-mpi_"*.deb | grep ' ./usr/bin/recsort-mpi$'
+  for file in include/recsort/mpi.h share/recsort/fortran/recsort.f90 share/man/man3/recsort_mpi_sort.3.gz; do
+    dpkg-deb -c "$scratch/first/librecsort-mpi-dev_"*.deb | grep " ./usr/$file$"
+  done
 fi
 
 lintian --display-info --fail-on error,warning,info --allow-root "$scratch"/first/*.deb

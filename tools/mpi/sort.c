@@ -406,3 +406,9 @@ recsort_status recsort_mpi_sort(recsort_sorter *sorter, MPI_Comm comm, recsort_m
   MPI_Comm_free(&j.comm);
   return j.status;
 }
+
+recsort_status recsort_mpi_sort_fortran(recsort_sorter *sorter, MPI_Fint comm, recsort_mpi_job *job,
+                                        recsort_error *error)
+{
+  return recsort_mpi_sort(sorter, MPI_Comm_f2c(comm), job, error);
+}

@@ -283,6 +283,7 @@ bool disk_divide(disk_sort *d)
   for (size_t i = 0; i < splitters; i++)
     r.refine.splitters[i].target = inputs_begin(d->in, d->ranks, (int)i + 1);
   if (!rounds_find(&r)) return r.status == RECSORT_OK || fail(d, &r.error);
+  d->round_count = r.done;
   for (size_t i = 0; i < splitters; i++)
     d->cuts[i + 1] = r.refine.splitters[i].low_cut;
   d->cuts[d->ranks] = d->count;

@@ -36,9 +36,10 @@ typedef struct disk_sort {
   rf_writer writer;
   rf_extent sorted; /* the slice */
   void *rounds;     /* memory */
-  uint64_t *cuts;   /* of the sorted slice: where each rank's part begins, and the end; then the
-                     * bytes sent to each rank; then the bytes received from each */
-  rf_extent *runs;  /* from each rank */
+  unsigned round_count;
+  uint64_t *cuts;  /* of the sorted slice: where each rank's part begins, and the end; then the
+                    * bytes sent to each rank; then the bytes received from each */
+  rf_extent *runs; /* from each rank */
 } disk_sort;
 
 /* Begins a sort of rank `rank`'s slice, in at most `memory` bytes; `neighbours`: the ranks on this

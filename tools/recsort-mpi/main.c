@@ -5,6 +5,7 @@
  * Rank 0 makes that file, and renames it when it is complete on the disk. */
 #include "disk.h"
 #include "phase.h"
+#include "report.h"
 #include "slice.h"
 
 #include "recsort/cli_job.h"
@@ -42,6 +43,7 @@ typedef struct mpi_job {
   uint64_t memory; /* that it may take */
   bool spills;     /* the slices do not fit in memory: */
   disk_sort disk;
+  report report;
   void *records;
   tool_reader first;  /* rank 0: the input that header and trailer come from */
   tool_output output; /* rank 0 */
@@ -63,6 +65,7 @@ static bool print_usage(void)
         "  --keep-trailer, --raw, --plugin, --algorithm, --plugin-option, --verify,\n"
         "  --threads, --parallel, -T, --temporary-directory\n"
         "                         as for recsort\n"
+        "      --stats[=json]     print figures of all processes to standard error\n"
         "  -S, --memory SIZE|N%   for each process, or all of a machine; for the rest: -T\n"
         "  -h, --help, --version  print this, version\n"
         "Exit status: 0 done, 2 trouble. See recsort-mpi(1) and recsort(1).\n",
@@ -73,9 +76,9 @@ static bool print_usage(void)
 static bool is_supported(const cli_options *options)
 {
   if (options->command != COMMAND_SORT || options->unique || options->has_head ||
-      options->index_bits != 0 || options->stats != STATS_NONE) {
+      options->index_bits != 0) {
     tool_usage_error("this only sorts whole files: no --check, --merge, --unique, --head, --index, "
-                     "--stats, --explain, --list-plugins or --completion");
+                     "--explain, --list-plugins or --completion");
   } else if (options->output == NULL || tool_is_standard(options->output)) {
     tool_usage_error("an output file is needed: --output FILE");
   } else if (options->input_count == 0) {
@@ -210,6 +213,12 @@ static bool sort(mpi_job *j)
   sorting.count = j->count;
   if (recsort_mpi_sort(j->job.sorter, MPI_COMM_WORLD, &sorting, &error) == RECSORT_OK) {
     j->records = sorting.records;
+    j->report.seconds[STEP_SORT] = sorting.sort_seconds;
+    j->report.seconds[STEP_SPLIT] = sorting.split_seconds;
+    j->report.seconds[STEP_EXCHANGE] = sorting.exchange_seconds;
+    j->report.seconds[STEP_MERGE] = sorting.merge_seconds;
+    j->report.sent = sorting.sent;
+    j->report.rounds = sorting.rounds;
     return true;
   }
   if (sscanf(error.text, "rank %d, record %" SCNu64 ": %n", &rank, &number, &length) == 2 &&
@@ -247,6 +256,8 @@ static bool divide(mpi_job *j)
 
 static bool exchange(mpi_job *j)
 {
+  j->report.rounds = j->disk.round_count;
+  j->report.sent = j->count - (j->disk.cuts[j->rank + 1] - j->disk.cuts[j->rank]);
   return disk_exchange(&j->disk);
 }
 
@@ -287,32 +298,51 @@ static bool end_output(mpi_job *j)
 
 /* ---- A run ---- */
 
-/* Collective. False, after a message, if it failed on any rank. */
-typedef bool (*step)(mpi_job *j);
+/* One that all ranks take. */
+typedef struct step {
+  bool (*take)(mpi_job *j); /* false, after a message, if it failed on this rank */
+  step_kind kind;           /* STEP_TOTAL: it sets the seconds of several kinds itself */
+} step;
 
-static bool phase(mpi_job *j, step does)
+/* Collective. False if it failed on any rank. The seconds are without the wait for other ranks. */
+static bool take_step(mpi_job *j, const step *s)
 {
+  const double begin = tool_seconds();
   phase_begin();
-  return phase_end(does(j));
+  const bool done = s->take(j);
+  if (s->kind != STEP_TOTAL) j->report.seconds[s->kind] += tool_seconds() - begin;
+  return phase_end(done);
 }
 
-static bool run_steps(mpi_job *j, const step *steps)
+static bool take_steps(mpi_job *j, const step *steps)
 {
-  while (*steps != NULL && phase(j, *steps))
+  while (steps->take != NULL && take_step(j, steps))
     steps++;
-  return *steps == NULL;
+  return steps->take == NULL;
 }
 
 static int run(mpi_job *j)
 {
-  static const step first[] = {prepare, compare, begin_output, NULL};
-  static const step in_memory[] = {read_slice, sort, NULL};
-  static const step on_disk[] = {open_disk, sort_slice, divide, exchange, NULL};
-  static const step last[] = {tell_output, write_slice, end_output, NULL};
+  static const step first[] = {
+      {prepare, STEP_PREPARE}, {compare, STEP_PREPARE}, {begin_output, STEP_PREPARE}, {0}};
+  static const step in_memory[] = {{read_slice, STEP_READ}, {sort, STEP_TOTAL}, {0}};
+  static const step on_disk[] = {{open_disk, STEP_PREPARE},
+                                 {sort_slice, STEP_SORT},
+                                 {divide, STEP_SPLIT},
+                                 {exchange, STEP_EXCHANGE},
+                                 {0}};
+  static const step last[] = {
+      {tell_output, STEP_WRITE}, {write_slice, STEP_WRITE}, {end_output, STEP_WRITE}, {0}};
+  const double begin = tool_seconds();
   share_machine(j);
-  return run_steps(j, first) && run_steps(j, j->spills ? on_disk : in_memory) && run_steps(j, last)
-             ? TOOL_OK
-             : TOOL_TROUBLE;
+  if (!take_steps(j, first) || !take_steps(j, j->spills ? on_disk : in_memory) ||
+      !take_steps(j, last))
+    return TOOL_TROUBLE;
+  j->report.seconds[STEP_TOTAL] = tool_seconds() - begin;
+  if (j->options.stats != STATS_NONE)
+    report_print(&j->report, j->options.stats == STATS_JSON, j->in.total, j->in.format.record_size,
+                 j->spills);
+  return TOOL_OK;
 }
 
 static bool parse(mpi_job *j, int argc, char **argv)

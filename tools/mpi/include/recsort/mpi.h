@@ -8,7 +8,8 @@
  * rank merges the sorted parts that it has got.
  *
  * The conventions of recsort.h hold here too. Link with recsort_mpi, which was built with one MPI
- * library, and use the same one.
+ * library, and use the same one. In CMake it is recsort::mpi, and for pkg-config, recsort-mpi.
+ * Fortran programs have the module recsort.f90.
  *
  *   recsort_mpi_job job = RECSORT_MPI_JOB_INIT;
  *   job.records = particles;      of malloc
@@ -73,6 +74,10 @@ typedef struct recsort_mpi_job {
  * initialize MPI with MPI_THREAD_FUNNELED or more. */
 RECSORT_API recsort_status recsort_mpi_sort(recsort_sorter *sorter, MPI_Comm comm,
                                             recsort_mpi_job *job, recsort_error *error);
+/* The same for a communicator of Fortran: an integer, or the member mpi_val of a type(MPI_Comm).
+ * Collective. */
+RECSORT_API recsort_status recsort_mpi_sort_fortran(recsort_sorter *sorter, MPI_Fint comm,
+                                                    recsort_mpi_job *job, recsort_error *error);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,7 @@
+/* Links with recsort_mpi. */
+#include <recsort/mpi.h>
+
+int main(void)
+{
+  return !recsort_mpi_sort;
+}
