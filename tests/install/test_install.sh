@@ -76,9 +76,17 @@ for script in bash-completion/completions/recsort zsh/site-functions/_recsort \
   fish/vendor_completions.d/recsort.fish; do
   test -s "$scratch/root/share/$script"
 done
+mkdir "$scratch/plain"
 "$scratch/root/bin/recgen" -s "$scratch/root/share/recsort/schemas/entity.yaml" -n 1000 |
   "$scratch/root/bin/recsort" -s "$scratch/root/share/recsort/schemas/entity.yaml" |
   "$scratch/root/bin/recsort" -s "$scratch/root/share/recsort/schemas/entity.yaml" --check
+
+# Schemas by name, in whatever folder.
+(cd "$scratch/plain" && "$scratch/root/bin/recgen" -s entity -n 10 | "$scratch/root/bin/recsort" -s entity |
+  "$scratch/root/bin/reccat" -s entity --json) > "$scratch/by_name"
+[ "$(wc -l < "$scratch/by_name")" = 10 ]
+if "$scratch/root/bin/recsort" -s none < /dev/null > "$scratch/log" 2>&1; then exit 1; fi
+[ "$(cat "$scratch/log")" = 'recsort: none: no such file, and no schema of that name is installed' ]
 
 # The part of sprites that a game copies needs only the library.
 cp "$source"/../../../tools/sprites/depth_sort.[ch] "$scratch"

@@ -215,5 +215,5 @@ rmdir tmp || fail 'a temporary file was left'
 
 "$without" --emit-header -s "$here/awkward.yaml" | cmp - record.h
 recschema=$without
-refuse 'built without libdw' --from-elf one.o --struct point
+refuse 'built without libdw.*package libdw-dev' --from-elf one.o --struct point
 refuse 'built without libdw' --from-header one.c --struct point

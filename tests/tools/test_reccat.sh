@@ -76,6 +76,24 @@ END
   same "$name: a table has a line a record" 301 "$("$reccat" -s "$path" it.bin | wc -l)"
 done
 
+# several files: their records are one sequence, without the headers of any
+"$recgen" -s "$schemas/las.yaml" -n 20000 -o one.las
+"$recgen" -s "$schemas/las.yaml" -n 7 --seed 2 -o two.las
+same 'json' "$("$reccat" -s "$schemas/las.yaml" -f jsonl two.las)" "$("$reccat" -s "$schemas/las.yaml" --json two.las)"
+{ "$reccat" -s "$schemas/las.yaml" -f csv one.las; "$reccat" -s "$schemas/las.yaml" -f csv two.las | tail -n +2; } > each.csv
+"$reccat" -s "$schemas/las.yaml" -f csv one.las two.las > both.csv
+check 'two files' cmp each.csv both.csv
+"$reccat" -s "$schemas/las.yaml" -f csv one.las - < two.las > both.csv
+check 'a file and standard input' cmp each.csv both.csv
+same 'the tail of two files' "$(tail -n 8 each.csv)" "$("$reccat" -s "$schemas/las.yaml" -f csv --tail 8 one.las two.las | tail -n +2)"
+same 'the head of two files' "$(head -n 20003 each.csv | tail -n 4)" \
+  "$("$reccat" -s "$schemas/las.yaml" -f csv --head 20002 one.las two.las | tail -n 4)"
+same 'numbers go on' '19999 20000 20001' "$("$reccat" -s "$schemas/las.yaml" --json --index --tail 8 one.las two.las | head -n 3 |
+  python3 -c 'import json, sys; print(*(json.loads(line)["#"] for line in sys.stdin))')"
+"$recsort" -s "$schemas/las.yaml" one.las two.las -o sorted.las
+same 'the checksum of two files' "$("$reccat" -s "$schemas/las.yaml" --checksum sorted.las)" \
+  "$("$reccat" -s "$schemas/las.yaml" --checksum two.las one.las)"
+
 # float texts read back as the same value, and no shorter text does
 cat > floats.yaml <<'END'
 record: floats
@@ -196,7 +214,7 @@ refused 'missing.bin' -s "$entity" missing.bin
 refused "unknown format 'xml'" -s "$entity" -f xml it.bin
 refused "--head: 'x' is not a number from 0 to 18446744073709551615, such as 500, 4K or 1M" -s "$entity" --head x it.bin
 refused "needs a value" --schema
-refused 'one file' -s "$entity" it.bin it.bin
+refused 'no-such-file: No such file' -s "$entity" it.bin no-such-file
 refused '[Dd]irectory' -s "$entity" .
 if [ -c /dev/full ]; then
   status=0

@@ -12,16 +12,17 @@
 #include <string.h>
 
 static const char help[] =
-    "Usage: reccat -s SCHEMA [OPTION...] [FILE]\n"
-    "Show the records of FILE (default and '-': standard input) as SCHEMA describes\n"
-    "them.\n"
+    "Usage: reccat -s SCHEMA [OPTION...] [FILE...]\n"
+    "Show the records of all FILEs (default and '-': standard input) as SCHEMA\n"
+    "describes them.\n"
     "\n"
-    "  -s, --schema FILE    what a record looks like (YAML)\n"
+    "  -s, --schema FILE    what a record looks like (YAML), or an installed one: las\n"
     "      --head N         only the first N records\n"
     "      --tail N         only the last N; with --head, of those after the first\n"
     "      --skip N, --count N, --trailer N  bytes before, records, bytes after\n"
     "      --raw            records, even if the file looks compressed\n"
     "  -f, --format FORMAT  table (the default), csv or jsonl (one object a line)\n"
+    "      --json           the same as --format jsonl\n"
     "      --index          add the record's number, from 0, as '#'\n"
     "      --checksum       show no records, but a checksum that does not depend on\n"
     "                       their order, and how many there are\n"
@@ -33,7 +34,8 @@ static const char help[] =
 
 typedef struct settings {
   const char *schema;
-  const char *input;
+  char *const *inputs;
+  size_t input_count;
   tool_said files;
   uint64_t head;
   uint64_t tail;
@@ -44,8 +46,11 @@ typedef struct settings {
   print_format format;
 } settings;
 
-/* A reader, and a block of whole records from it. */
+/* The inputs, the reader of one of them, and a block of whole records. */
 typedef struct source {
+  const settings *settings;
+  recsort_schema *schema;
+  size_t next; /* input */
   tool_reader reader;
   tool_ahead ahead;
   size_t record_size;
@@ -54,14 +59,32 @@ typedef struct source {
   unsigned char *records;
 } source;
 
-static bool source_open(source *s, const char *path, const tool_said *files, recsort_schema *schema)
+/* Opens the next input. The first one says how large a record is, if the schema does not. */
+static bool source_next(source *s)
 {
+  const settings *const options = s->settings;
+  const char *const path = options->input_count > 0 ? options->inputs[s->next] : NULL;
   tool_format format;
-  enum { BLOCK = 1 << 18 };
-  if (!tool_format_open(&format, schema, files, path, true, &s->ahead)) return false;
+  tool_reader_close(&s->reader);
+  tool_ahead_close(&s->ahead);
+  s->reader = (tool_reader){.stream.fd = -1};
+  s->ahead = (tool_ahead){0};
+  s->next++;
+  if (!tool_format_open(&format, s->schema, &options->files, path, true, &s->ahead)) return false;
+  if (s->record_size != 0 && format.record_size != s->record_size) {
+    tool_error("%s: a record has %zu bytes; those of the files before it have %zu",
+               tool_input_name(path), format.record_size, s->record_size);
+    return false;
+  }
   s->record_size = format.record_size;
+  return tool_reader_open(&s->reader, path, &format);
+}
+
+static bool source_open(source *s)
+{
+  enum { BLOCK = 1 << 18 };
+  if (!source_next(s)) return false;
   s->block = s->record_size < BLOCK ? BLOCK / s->record_size : 1;
-  if (!tool_reader_open(&s->reader, path, &format)) return false;
   s->records = malloc(s->block * s->record_size);
   if (!s->records) tool_error("out of memory: a record has %zu bytes", s->record_size);
   return s->records;
@@ -82,7 +105,8 @@ static bool source_read(source *s, size_t *count)
   while (!s->ended && size < capacity) {
     size_t got;
     if (!tool_reader_read(&s->reader, s->records + size, capacity - size, &got)) return false;
-    s->ended = !got;
+    if (!got) s->ended = s->next >= s->settings->input_count;
+    if (!got && !s->ended && !source_next(s)) return false;
     size += got;
   }
   *count = size / s->record_size;
@@ -177,8 +201,8 @@ static int show(const settings *s)
 {
   recsort_schema *const schema = tool_load_schema(s->schema);
   if (!schema) return TOOL_TROUBLE;
-  source from = {.reader.stream.fd = -1};
-  bool done = source_open(&from, s->input, &s->files, schema);
+  source from = {.settings = s, .schema = schema, .reader.stream.fd = -1};
+  bool done = source_open(&from);
   if (done) done = s->checksum ? print_checksum(&from) : print_records(s, schema, &from);
   done = done && tool_flush_stdout(); /* what could not be written before has had its message */
   source_close(&from);
@@ -196,7 +220,8 @@ enum {
   OPTION_SKIP,
   OPTION_COUNT,
   OPTION_TRAILER,
-  OPTION_RAW
+  OPTION_RAW,
+  OPTION_JSON
 };
 
 static const struct option options[] = {
@@ -208,6 +233,7 @@ static const struct option options[] = {
     {"trailer", required_argument, NULL, OPTION_TRAILER},
     {"raw", no_argument, NULL, OPTION_RAW},
     {"format", required_argument, NULL, 'f'},
+    {"json", no_argument, NULL, OPTION_JSON},
     {"index", no_argument, NULL, OPTION_INDEX},
     {"checksum", no_argument, NULL, OPTION_CHECKSUM},
     {"help", no_argument, NULL, 'h'},
@@ -261,6 +287,9 @@ static int apply_option(settings *s, int option, const char *value, const char *
   case OPTION_TAIL:
     s->tailed = tool_option_count("tail", value, 0, UINT64_MAX, &s->tail);
     return s->tailed ? TOOL_OK : TOOL_TROUBLE;
+  case OPTION_JSON:
+    s->format = PRINT_JSONL;
+    return TOOL_OK;
   case 'f':
     if (find_format(value, &s->format)) return TOOL_OK;
     return tool_usage_error("unknown format '%s': table, csv or jsonl", value);
@@ -288,9 +317,8 @@ int main(int argc, char **argv)
     const int status = apply_option(&s, option, optarg, argv[optind - 1]);
     if (status != TOOL_OK) return status;
   }
-  if (argc - optind > 1)
-    return tool_usage_error("one file at a time, not also '%s'", argv[optind + 1]);
   if (!s.schema) return tool_usage_error("which schema? --schema is missing");
-  if (optind < argc) s.input = argv[optind];
+  s.inputs = argv + optind;
+  s.input_count = (size_t)(argc - optind);
   return show(&s);
 }

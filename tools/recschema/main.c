@@ -68,7 +68,8 @@ static bool print_struct(const settings *s)
 #else
 static bool print_struct(const settings *s)
 {
-  tool_error("%s: recschema was built without libdw, which reads structs",
+  tool_error("%s: recschema was built without libdw, which reads structs; build it where Debian's "
+             "package libdw-dev, or elfutils, is installed",
              s->elf != NULL ? s->elf : s->header);
   return false;
 }

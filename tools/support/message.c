@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,10 +86,31 @@ void tool_error_library(const recsort_error *error)
   tool_error("%s", error->text);
 }
 
+/* Whether `name` may be that of an installed schema. Then `path`, of PATH_MAX bytes, becomes its
+ * file: TOOL_SCHEMAS, from where the program is. */
+static bool find_installed(const char *name, char *path)
+{
+  if (*name == '\0' || strpbrk(name, "./") != NULL || access(name, F_OK) == 0) return false;
+  const ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+  if (length <= 0) return false;
+  path[length] = '\0';
+  char *const end = strrchr(path, '/') + 1;
+  const size_t room = PATH_MAX - (size_t)(end - path);
+  return (size_t)snprintf(end, room, TOOL_SCHEMAS "/%s.yaml", name) < room;
+}
+
 recsort_schema *tool_load_schema(const char *path)
 {
   recsort_schema *schema = NULL;
   recsort_error error;
+  char installed[PATH_MAX];
+  if (find_installed(path, installed)) {
+    if (access(installed, F_OK) != 0) {
+      tool_error("%s: no such file, and no schema of that name is installed", path);
+      return NULL;
+    }
+    path = installed;
+  }
   if (recsort_schema_load_file(path, NULL, &schema, &error) != RECSORT_OK) {
     tool_error_library(&error);
     return NULL;

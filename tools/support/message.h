@@ -25,7 +25,8 @@ void tool_error_errno(const char *file, int error);
 void tool_error_memory(size_t size);
 void tool_error_library(const recsort_error *error);
 
-/* Loads a schema. NULL, with a message, on failure. */
+/* Loads a schema: a file, or if there is none, the installed schema of that name, such as "las". NULL,
+ * with a message, on failure. */
 recsort_schema *tool_load_schema(const char *path);
 
 /* Whether records may be written to `output` (NULL: none was named, so to standard output). False,
