@@ -52,6 +52,16 @@ $CC ${CFLAGS:-} -o "$scratch/file" "$scratch/file.c" $(pkg-config --cflags --lib
 
 for tool in recsort recgen reccat recschema recbench sprites; do
   "$scratch/root/bin/$tool" --version
+  # Each option of --help is completed by each shell.
+  share=$scratch/root/share
+  bash -n "$share/bash-completion/completions/$tool"
+  "$scratch/root/bin/$tool" --help | grep '^  ' | grep -o -e '--[a-z0-9][a-z0-9-]*' | sort -u > "$scratch/options"
+  [ "$(wc -l < "$scratch/options")" -ge 4 ]
+  while read -r option; do
+    for script in "bash-completion/completions/$tool" "zsh/site-functions/_$tool" "fish/vendor_completions.d/$tool.fish"; do
+      grep -q -e "[ '*]${option}[^a-z0-9-]" -e "-l ${option#--}\( \|$\)" "$share/$script" || { echo "$script lacks $option"; exit 1; }
+    done
+  done < "$scratch/options"
   test -s "$scratch/root/share/man/man1/$tool.1"
 done
 test -s "$scratch/root/share/man/man3/recsort_sort.3"
@@ -72,10 +82,6 @@ printf '#include "recsort.hpp"\nint main() { return RECSORT_VERSION_MAJOR - 1; }
 $CXX -std=c++17 -o "$scratch/copied" "$scratch/copied.cpp" "$scratch/recsort.o" -pthread
 "$scratch/copied"
 grep -q sort_pairs "$scratch/recsort.cuh"
-for script in bash-completion/completions/recsort zsh/site-functions/_recsort \
-  fish/vendor_completions.d/recsort.fish; do
-  test -s "$scratch/root/share/$script"
-done
 mkdir "$scratch/plain"
 "$scratch/root/bin/recgen" -s "$scratch/root/share/recsort/schemas/entity.yaml" -n 1000 |
   "$scratch/root/bin/recsort" -s "$scratch/root/share/recsort/schemas/entity.yaml" |

@@ -30,9 +30,13 @@ in_root sh -euc "
   reccat -s $schema --head 3 out
   if recsort -s $schema --check in 2> /dev/null; then exit 1; fi
   recsort --list-plugins > plugins
-  recbench --version; recschema --version; sprites --version"
+  recschema --version"
 grep '^cpu ' "$root/plugins"
 if [ -e "$root"/debs/recsort-cuda_* ]; then grep '^cuda .*/usr/lib/.*/recsort/librecsort_cuda.so' "$root/plugins"; fi
+
+[ ! -e "$root/usr/bin/python3" ] && [ ! -e "$root/usr/bin/sprites" ] # the commands need neither Python nor the game
+install_packages recsort-extras
+in_root sh -euc 'recbench --version; sprites --version'
 
 # the Python module, compiled when it was installed
 install_packages python3-recsort
