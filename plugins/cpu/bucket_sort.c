@@ -217,10 +217,9 @@ static size_t threads_for(uint64_t count, unsigned threads)
 
 /* Plans the sort. False: there are more elements than memory can hold. */
 static bool plan(bucket_sort *s, const recsort_plugin_job *job, const recsort_key_program *program,
-                 bool in_place, const void *instance)
+                 bool in_place)
 {
   enum { PIECES_A_THREAD = 4 };
-  const team t = team_of_host(instance, job->threads);
   if (job->count > RS_CPU_MOST) return false;
   s->job = job; /* member by member: to fill all with zeros takes as long as ten records */
   s->program = program;
@@ -231,7 +230,7 @@ static bool plan(bucket_sort *s, const recsort_plugin_job *job, const recsort_ke
   s->size = s->source.size + s->source.index_size;
   s->copy = s->size <= STREAM_RECORD ? copy_class_of(s->source.size) : COPY_BYTES;
   s->in_place = in_place;
-  s->team = team_of_at_most(t, threads_for(job->count, t.threads));
+  s->team = team_of_at_most((team){.threads = job->threads}, threads_for(job->count, job->threads));
   s->good = true;
   s->buckets = buckets_for(s);
   s->room = s->buckets > 1 ? room_for(s) : s->count;
@@ -804,7 +803,8 @@ static recsort_status sort_records(void *instance, const recsort_plugin_job *job
                                    void *sorted, recsort_plugin_times *times, recsort_error *error)
 {
   bucket_sort s;
-  if (!plan(&s, job, program, sorted == records, instance)) return RECSORT_PLUGIN_ERROR;
+  if (!plan(&s, job, program, sorted == records)) return RECSORT_PLUGIN_ERROR;
+  s.team = team_of_host(instance, s.team.threads);
   s.source.at = records;
   s.sorted = sorted;
   s.memory = job->memory;
@@ -822,9 +822,10 @@ static recsort_status work_size(const void *instance, const recsort_plugin_job *
 {
   enum { WORTH_A_GATHER = 64 };
   bucket_sort s;
+  (void)instance;
   (void)error;
   if (job->algorithm != 0 || (!in_place && program->record_size > WORTH_A_GATHER) ||
-      !plan(&s, job, program, in_place, instance))
+      !plan(&s, job, program, in_place))
     return RECSORT_PLUGIN_ERROR;
   *bytes = s.at.bytes;
   return RECSORT_OK;
@@ -856,7 +857,8 @@ bool rs_parallel_work_size(const recsort_host *host, const recsort_plugin_job *j
                            recsort_plugin_work *work)
 {
   bucket_sort s;
-  if (!plan(&s, job, NULL, false, host)) return false;
+  (void)host;
+  if (!plan(&s, job, NULL, false)) return false;
   work->bytes = s.at.bytes;
   work->keys_offset = s.at.keys;
   return true;
@@ -867,7 +869,8 @@ recsort_status rs_parallel_sort(const recsort_host *host, const recsort_plugin_j
 {
   recsort_plugin_times times = {.size = sizeof times};
   bucket_sort s;
-  if (!plan(&s, job, NULL, false, host)) return RECSORT_PLUGIN_ERROR;
+  if (!plan(&s, job, NULL, false)) return RECSORT_PLUGIN_ERROR;
+  s.team = team_of_host(host, s.team.threads);
   s.memory = memory;
   s.source.at = s.memory + s.at.keys;
   s.sorted = s.memory;

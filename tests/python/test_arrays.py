@@ -483,7 +483,7 @@ for dtype in 'i2', 'i8', 'V16', 'V40', [('k', 'f4'), ('p', 'V12')]:
         name: [float(row[2]) for row in rows if row[1] == name] for name in ('sort', 'out', 'argsort')
     }
     for at, (size, beside, indices) in enumerate(
-        [(2, 4, 16), (8, 4, 24), (16, 4, 32), (40, 20, 60), (16, 4, 16)]
+        [(2, 4, 16), (8, 4, 24), (16, 4, 39), (40, 20, 87), (16, 4, 16)]
     ):
         assert size < used['sort'][at] < size + beside + 2, rows
         assert used['out'][at] < beside + (size == 40) * size + 2, rows

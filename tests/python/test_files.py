@@ -233,7 +233,7 @@ def test_what_fails_leaves_the_old_output(tmp_path):
     fails(OSError, '/missing: ', folders=tmp_path / 'missing')
     fails(OSError, '/dev/full', folders='/dev/full')
     fails(MemoryError, r'^not enough memory: records of 9 bytes need at least \d+ KiB$', memory=1000)
-    fails(MemoryError, r'need at least \d+ KiB$', memory=50_000)
+    fails(MemoryError, r'need at least \d+ KiB$', memory=10_000)
     if os.geteuid():
         old.chmod(0o444)
         fails(PermissionError, '/out')
