@@ -27,11 +27,6 @@ AVX_INLINE vec load(const uint64_t *at)
   return _mm256_loadu_pd((const double *)(const void *)at);
 }
 
-AVX_INLINE void store(uint64_t *at, vec v)
-{
-  _mm256_storeu_pd((double *)(void *)at, v);
-}
-
 AVX_INLINE void store_half(uint64_t *at, __m128d v)
 {
   _mm_storeu_pd((double *)(void *)at, v);
