@@ -7,7 +7,7 @@
 /* A computed value that is being read. */
 typedef struct rs_computing {
   const char *word;  /* distance, dot, morton or hilbert */
-  const char *given; /* the word for what it is computed with: from, with; NULL: a grid */
+  const char *given; /* from or with: the schema's word before the point or vector; NULL: a grid */
   recsort_computed_desc desc;
 } rs_computing;
 

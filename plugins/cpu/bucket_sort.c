@@ -143,9 +143,8 @@ static size_t bucket_key_size(const bucket_sort *s)
   return s->program || s->buckets > 1 ? s->key_size : 0;
 }
 
-/* Bytes that a thread needs for a bucket: an order, its keys and what it takes to find the order,
- * and later in their place the copy. Before that, for the streams to all buckets; and before that,
- * to classify. */
+/* Bytes of a thread's slot. It holds the counts and keys of classify, then the streams of scatter,
+ * and then for each bucket an order with its keys and scratch, over which a copy goes. */
 static uint64_t slot_bytes(const bucket_sort *s)
 {
   const size_t more = is_wide(s) ? sizeof(uint64_t) + sizeof(uint32_t) : 0;
@@ -157,7 +156,7 @@ static uint64_t slot_bytes(const bucket_sort *s)
   return bytes > streams ? bytes : (streams + 63) / 64 * 64;
 }
 
-/* A sample: its keys in full words, and what it takes to find their order. */
+/* Bytes of one key of the sample: the key in full words, its place in the order, and scratch. */
 static uint64_t sample_bytes(const bucket_sort *s)
 {
   const size_t key = key_words(s) * sizeof(uint64_t);
@@ -457,7 +456,7 @@ static bool make_splitters(bucket_sort *s, uint64_t seed)
   return true;
 }
 
-/* What a thread needs to classify. */
+/* Finds the buckets of the keys of a piece, and how many each bucket gets. */
 static void classify_piece(void *argument, size_t piece, unsigned slot)
 {
   bucket_sort *const s = argument;
@@ -760,9 +759,8 @@ static void keep_piece(void *argument, size_t piece, unsigned slot)
   const bucket_sort *const s = argument;
   const team_range range = team_cut(s->count, piece, s->pieces);
   (void)slot;
-  if (s->program)
-    stream_copy(s->sorted + range.begin * s->size, s->source.at + range.begin * s->size,
-                (range.end - range.begin) * s->size);
+  const gathering as_they_are = {NULL, range.end - range.begin, s->size, s->copy};
+  if (s->program) deliver(s, &as_they_are, s->source.at + range.begin * s->size, range.begin, NULL);
   for (size_t i = range.begin; i < range.end && !s->program; i++)
     write_index(s, i, i);
 }

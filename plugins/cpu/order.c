@@ -350,10 +350,10 @@ INLINED bool has_each(const uint32_t *order, size_t count, char *seen)
 }
 
 /* Keeps the indices of keys that ascend, and returns how many: drop-merge sort (E. Ernerfeldt,
- * 2017). A key that is less than the last kept one drops whichever was out of place: the kept one if
- * the new key fits behind the one before it, else the new one. After PATIENCE drops in a row the
- * kept keys must have come too early: those that are greater than all the new ones are dropped, and
- * the new ones are looked at again. */
+ * 2017). A key that is less than the last kept one drops whichever was out of place: the kept one
+ * if the new key fits behind the one before it, else the new one. After PATIENCE drops in a row it
+ * is the kept keys that came too early: the function drops the kept keys that are greater than all
+ * the new ones, and looks at the new ones again. */
 INLINED size_t keep_ascending(const void *keys, unsigned width, size_t count, uint32_t *kept)
 {
   enum { PATIENCE = 8 };

@@ -799,7 +799,8 @@ static void test_sorts_nearly(void **state)
   }
 }
 
-/* All is in order but for two neighbours, at ends of what threads look at in turn. */
+/* Two neighbours are out of order, where one piece or one block of keys ends and the next begins.
+ */
 static void test_one_descent(void **state)
 {
   enum { PIECE = COUNT / 12, AT_ONCE = CLASSIFY_AT_ONCE };

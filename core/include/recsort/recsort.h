@@ -203,11 +203,11 @@ RECSORT_API void recsort_gather(const recsort_sorter *sorter, const void *index,
  * CPU's takes 7 bytes a record and twice the key, which counts as at least 4 bytes. If it moves
  * records in place, it takes a copy of them and 4 bytes a record, or with one thread the key and 20
  * bytes a record if that is more. A thread takes, for up to 2^27 records, at most 200,000 times the
- * key and 20 bytes, or the record and 4 bytes. recsort_check takes at most about 1 MiB (more with keys of more than
- * 1 MiB). Of up to 512 runs, a merge takes at most 1.5 MiB for each thread, and in place a copy of
- * the records; of more runs, a copy or two of the records or of their keys. With keys of more than
- * 1 KiB a thread takes more, and with those of more than 8 KiB fewer runs than 512 are many. Not
- * counted: 16 bytes for each run, during the call. */
+ * key and 20 bytes, or the record and 4 bytes. recsort_check takes at most about 1 MiB (more with
+ * keys of more than 1 MiB). Of up to 512 runs, a merge takes at most 1.5 MiB for each thread, and
+ * in place a copy of the records; of more runs, a copy or two of the records or of their keys. With
+ * keys of more than 1 KiB a thread takes more, and with those of more than 8 KiB fewer runs than
+ * 512 are many. Not counted: 16 bytes for each run, during the call. */
 
 /* ---- Errors ------------------------------------------------------------------------------- */
 

@@ -55,7 +55,7 @@ Records = TypeVar('Records')
 SETTINGS = ('reverse', 'nan', 'threads', 'plugin', 'algorithm', 'plugin_options')
 MOST_BYTES = 1 << 20  # of an array whose sorter is kept: of a larger one it has too much memory
 MOST_KEPT = 16
-KEPT: dict[Any, Sorter] = {}  # those that no call uses now, the oldest first
+KEPT: dict[Any, Sorter] = {}  # idle sorters, the oldest first
 
 
 def arguments(function: str, keys: Any, settings: dict[str, Any], known: Sequence[str]) -> Any:

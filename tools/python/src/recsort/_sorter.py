@@ -145,8 +145,8 @@ class Sorter:
     `threads` is the most CPU threads that work, 0: one for each processor. `plugin`, `algorithm` and
     `plugin_options` choose what sorts, such as "cpu"; by default the best that works here.
 
-    The GIL is released while the library works. Threads that use one Sorter wait for each other. It is
-    pickled as what it was made of, and makes itself anew.
+    The GIL is released while the library works. Threads that use one Sorter wait for each other. You
+    can pickle it: pickle stores its schema and settings, and makes a new Sorter of them.
     Raises RecsortError (a ValueError), here if a key is wrong or the dtype has no order.
     """
 
@@ -399,7 +399,7 @@ class Sorter:
             self._points[name] = list(point)
 
     def __reduce__(self) -> Any:
-        """A sorter is pickled as what it was made of, with its points."""
+        """Pickle stores the arguments of the sorter, and its points."""
         return remade, (self._given, self._settings, self._points)
 
     def _checked(self, a: Any, *, moved: bool = True) -> Array:
