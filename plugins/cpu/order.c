@@ -1,12 +1,10 @@
 /* order.c - the stable order of keys that fit in the caches: a radix sort of their indices from the
  * least significant digit up (H. Hollerith's sorter; Knuth, vol. 3, sect. 5.2.5).
  *
- * A bucket's keys differ in few bits. If these are more than it takes to tell nearly all keys
- * apart, only the upper ones are sorted, and an insertion sort repairs what they left. Where it
- * would have much to do, the sort starts again with all bits.
- *
- * What is sorted are words of 32 bits: bits of a key, and below them its index. Where an index
- * leaves too few bits for the key, the keys first go to parts, in each of which fewer bits vary.
+ * What is sorted are words: bits of a key, and below them its index. As an index leaves few bits
+ * for the key, the keys first go to parts, in each of which few bits vary. Keys that these do not
+ * tell apart are sorted by insertion. Where that would have much to do, the sort starts again with
+ * all bits.
  *
  * Nothing here branches on random data but the insertion sort.
  *
@@ -30,11 +28,18 @@
 /* The width of keys is a constant in each call, which compilers should make use of. */
 #define INLINED __attribute__((always_inline)) static inline
 
+/* What was built for some processors. */
+typedef struct build {
+  void (*sort_digits)(uint32_t *words, uint32_t *other, size_t count, unsigned low, unsigned bits);
+  bool networks; /* rs_few_words_sort() can be called */
+} build;
+
 enum {
   DIGIT_BITS =
-      11,        /* at most: its places should stay in the caches, and tasks have 64 KiB of stack */
-  ENOUGH = 4,    /* more bits than count the keys: 1 in 16 is equal to another one */
-  INSERTED = 24, /* keys that insertion sorts well in any order */
+      11,     /* at most: its places should stay in the caches, and tasks have 64 KiB of stack */
+  ENOUGH = 4, /* more bits than count the keys: 1 in 16 is equal to another one */
+  WORD_BITS = 31, /* no word is UINT32_MAX, as few_words.h asks for */
+  INSERTED = 24,  /* keys that insertion sorts well in any order */
   FEW_DROPPED = 8 /* more than one key in 8 is too many to take out */
 };
 
@@ -42,8 +47,6 @@ INLINED uint64_t key_at(const void *keys, unsigned width, size_t i)
 {
   return width == 32 ? ((const uint32_t *)keys)[i] : ((const uint64_t *)keys)[i];
 }
-
-typedef void few_words(uint32_t *words, size_t count); /* few_words.h */
 
 /* What one look at the keys tells. */
 typedef struct survey {
@@ -75,6 +78,12 @@ static unsigned least_of(unsigned a, unsigned b)
   return a < b ? a : b;
 }
 
+/* Bits of a key in a word beside one of `count` indices. */
+static unsigned key_bits(size_t count)
+{
+  return least_of(WORD_BITS - bits_of(count - 1), 2 * DIGIT_BITS);
+}
+
 static void turn_into_places(uint32_t *counts, unsigned digit)
 {
   uint32_t sum = 0;
@@ -85,48 +94,94 @@ static void turn_into_places(uint32_t *counts, unsigned digit)
   }
 }
 
-/* Counts of two digits in turn: to add to the number that was written just before takes a wait. */
-static void add_counts(uint32_t *counts, const uint32_t *more, unsigned digit)
+/* Counts of two words in turn: to add to the number that was written just before takes a wait. */
+static void add_counts(uint32_t *counts, unsigned digit)
 {
   for (size_t value = 0; value < (size_t)1 << digit; value++)
-    counts[value] += more[value];
+    counts[value] += counts[value + ((size_t)1 << digit)];
 }
 
-/* Sorts words by the `bits` above their indices, which are their highest ones, of two digits at
- * most. True: the result is in `words`. False: it is in `other`, as one digit was enough. */
-INLINED bool sort_words(uint32_t *words, uint32_t *other, size_t count, unsigned index_bits,
-                        unsigned bits)
+/* Sorts words by bits [low, low + bits), which are their highest ones, of two digits at most. The
+ * tables follow one another closely: where the same places of several are 4 KiB apart, processors
+ * take one for the other, and wait. */
+INLINED void sort_digits(uint32_t *words, uint32_t *other, size_t count, unsigned low,
+                         unsigned bits)
 {
-  uint32_t lower[2][1 << DIGIT_BITS], upper[2][1 << DIGIT_BITS];
-  const unsigned lower_bits = bits > least_of(DIGIT_BITS, index_bits) ? (bits + 1) / 2 : bits;
-  const unsigned upper_bits = bits - lower_bits;
-  const unsigned upper_at = least_of(index_bits + lower_bits, 31); /* 32 is no shift */
+  uint32_t tables[4 << DIGIT_BITS];
+  const bool one = bits <= least_of(DIGIT_BITS, bits_of(count / 4));
+  const unsigned lower_bits = one ? bits : (bits + 1) / 2, upper_bits = bits - lower_bits;
+  const unsigned upper_at = least_of(low + lower_bits, 31); /* 32 is no shift */
   const uint32_t lower_mask = (UINT32_C(1) << lower_bits) - 1;
-  for (size_t n = 0; n < 2; n++) {
-    memset(lower[n], 0, sizeof *lower[n] << lower_bits);
-    memset(upper[n], 0, sizeof *upper[n] << upper_bits);
-  }
-  for (size_t i = 0; i < count; i += 2) {
-    const uint32_t next = words[i + 1 < count ? i + 1 : i];
-    lower[0][words[i] >> index_bits & lower_mask]++;
-    upper[0][words[i] >> upper_at]++;
-    lower[1][next >> index_bits & lower_mask]++;
-    upper[1][next >> upper_at]++;
+  uint32_t *const lower = tables, *const lower_next = lower + lower_mask + 1;
+  uint32_t *const upper = lower_next + lower_mask + 1;
+  uint32_t *const upper_next = upper + ((size_t)1 << upper_bits);
+  memset(tables, 0, (size_t)((char *)(upper_next + ((size_t)1 << upper_bits)) - (char *)tables));
+  for (size_t i = 0; i + 1 < count; i += 2) {
+    lower[words[i] >> low & lower_mask]++;
+    upper[words[i] >> upper_at]++;
+    lower_next[words[i + 1] >> low & lower_mask]++;
+    upper_next[words[i + 1] >> upper_at]++;
   }
   if (count % 2) {
-    lower[1][words[count - 1] >> index_bits & lower_mask]--;
-    upper[1][words[count - 1] >> upper_at]--;
+    lower[words[count - 1] >> low & lower_mask]++;
+    upper[words[count - 1] >> upper_at]++;
   }
-  add_counts(lower[0], lower[1], lower_bits);
-  turn_into_places(lower[0], lower_bits);
+  add_counts(lower, lower_bits);
+  turn_into_places(lower, lower_bits);
   for (size_t i = 0; i < count; i++)
-    other[lower[0][words[i] >> index_bits & lower_mask]++] = words[i];
-  if (upper_bits == 0) return false;
-  add_counts(upper[0], upper[1], upper_bits);
-  turn_into_places(upper[0], upper_bits);
+    other[lower[words[i] >> low & lower_mask]++] = words[i];
+  if (one) {
+    memcpy(words, other, count * sizeof *words);
+    return;
+  }
+  add_counts(upper, upper_bits);
+  turn_into_places(upper, upper_bits);
   for (size_t i = 0; i < count; i++)
-    words[upper[0][other[i] >> upper_at]++] = other[i];
-  return true;
+    words[upper[other[i] >> upper_at]++] = other[i];
+}
+
+/* Words that may be moved by insertion before that takes longer than to sort by more bits. */
+static size_t insertions(size_t count)
+{
+  return 4 * count + (size_t)INSERTED * INSERTED;
+}
+
+/* Sorts words by insertion. False: that takes too long, and some words were passed over. */
+static bool insert_words(uint32_t *words, size_t count)
+{
+  size_t left = insertions(count);
+  for (size_t i = 1; i < count; i++) {
+    const uint32_t word = words[i];
+    size_t at = i;
+    for (; at > 0 && words[at - 1] > word && left > 0; at--, left--)
+      words[at] = words[at - 1];
+    words[at] = word;
+  }
+  return left > 0;
+}
+
+/* Sorts words whose indices have `index_bits`: at most `most` by networks, if the build has them.
+ */
+INLINED void sort_words(uint32_t *words, uint32_t *other, size_t count, unsigned index_bits,
+                        build by, size_t most)
+{
+  enum { WORTH_REPAIR = 3 }; /* bits: for fewer, digits are not made shorter */
+  uint32_t any = 0;
+#ifdef RS_HAS_AVX
+  if (by.networks && count <= most) {
+    rs_few_words_sort(words, count);
+    return;
+  }
+#endif
+  if (count <= INSERTED && insert_words(words, count)) return;
+  for (size_t i = 0; i < count; i++)
+    any |= words[i];
+  const unsigned high = bits_of(any), enough = bits_of(count) + ENOUGH;
+  if (high >= index_bits + enough + WORTH_REPAIR) {
+    by.sort_digits(words, other, count, high - enough, enough);
+    if (insert_words(words, count)) return;
+  }
+  by.sort_digits(words, other, count, index_bits, high - index_bits);
 }
 
 /* The word of a key: what it is above `least`, from bit `low` on, and its index. */
@@ -153,27 +208,12 @@ INLINED bool words_ascend(const uint32_t *words, size_t count)
   return !wrong;
 }
 
-/* Sorts by bits [low, low + bits) of what a key is above the least one, where these fit a word.
- * True if the words ascend strictly: then they are those of all keys, each once, as both arrays
- * hold no others, even at a place that no pass has written. */
-INLINED bool order_by_words(const void *keys, unsigned width, size_t count, uint64_t least,
-                            unsigned low, unsigned bits, uint32_t *order, uint32_t *other)
-{
-  const unsigned index_bits = bits_of(count - 1);
-  for (size_t i = 0; i < count; i++)
-    order[i] = other[i] = word_at(keys, width, least, low, index_bits, i);
-  const bool there = sort_words(order, other, count, index_bits, bits);
-  const bool ascend = words_ascend(there ? order : other, count);
-  if (!there) memcpy(order, other, count * sizeof *order);
-  keep_indices(order, count, index_bits);
-  return ascend;
-}
-
 /* Sorts by bits [low, high), some at a time from the lowest one up. */
 INLINED void order_by_all_bits(const void *keys, unsigned width, size_t count, uint64_t least,
-                               unsigned low, unsigned high, uint32_t *order, uint32_t *other)
+                               unsigned low, unsigned high, build by, uint32_t *order,
+                               uint32_t *other)
 {
-  const unsigned index_bits = bits_of(count - 1), most = least_of(32 - index_bits, 2 * DIGIT_BITS);
+  const unsigned index_bits = bits_of(count - 1), most = key_bits(count);
   for (size_t i = 0; i < count; i++)
     order[i] = (uint32_t)i;
   for (unsigned bits; low < high; low += bits) {
@@ -181,10 +221,49 @@ INLINED void order_by_all_bits(const void *keys, unsigned width, size_t count, u
     const uint32_t mask = (UINT32_C(1) << (index_bits + bits - 1) << 1) - 1;
     for (size_t i = 0; i < count; i++)
       order[i] = word_at(keys, width, least, low, index_bits, order[i]) & mask;
-    if (!sort_words(order, other, count, index_bits, bits))
-      memcpy(order, other, count * sizeof *order);
+    by.sort_digits(order, other, count, index_bits, bits);
     keep_indices(order, count, index_bits);
   }
+}
+
+/* ---- Settling ---- */
+
+/* True if a key goes before that of another index. None goes before itself. */
+INLINED bool goes_before(const void *keys, unsigned width, uint64_t key, uint32_t index,
+                         uint32_t other)
+{
+  const uint64_t other_key = key_at(keys, width, other);
+  return key < other_key || (key == other_key && index < other);
+}
+
+typedef enum settled { SETTLED, TOO_FAR, WRONG } settled;
+
+/* Sorts by insertion what is nearly in order. SETTLED: each index is less than `count`, and goes
+ * before the next one, so that no two are the same. So the order is right, whatever made it.
+ * TOO_FAR: this would take too long, and `order` is no permutation. WRONG: it never was one. */
+INLINED settled settle(const void *keys, unsigned width, size_t count, uint32_t *order)
+{
+  size_t left = insertions(count);
+  if (order[0] >= count) return WRONG;
+  uint64_t last = key_at(keys, width, order[0]);
+  for (size_t i = 1; i < count; i++) {
+    const uint32_t index = order[i];
+    if (index >= count) return WRONG;
+    const uint64_t key = key_at(keys, width, index);
+    if (key > last || (key == last && order[i - 1] < index)) {
+      last = key;
+      continue;
+    }
+    size_t at = i;
+    for (; at > 0 && goes_before(keys, width, key, index, order[at - 1]); at--)
+      if (left-- == 0)
+        return TOO_FAR;
+      else
+        order[at] = order[at - 1];
+    if (at > 0 && order[at - 1] == index) return WRONG;
+    order[at] = index;
+  }
+  return SETTLED;
 }
 
 /* ---- Parts ---- */
@@ -192,7 +271,9 @@ INLINED void order_by_all_bits(const void *keys, unsigned width, size_t count, u
 enum {
   CELL_BITS = 13,    /* at most */
   KEYS_OF_CELL = 16, /* about */
-  PARTS = 1 << 10
+  PARTS = 1 << 10,
+  WORTH_PARTS = 1 << 13,
+  WORDS_OF_PART = 1 << 8 /* at least as many are worth a part */
 };
 
 /* The keys of cells that follow one another. A cell has all keys whose upper bits are the same. */
@@ -227,41 +308,38 @@ static size_t make_parts(const uint32_t *cells, unsigned cell_bits, unsigned cel
   return made;
 }
 
-/* Sorts by bits [bottom, high) as far as words hold them, in parts. */
-INLINED void order_by_parts(const void *keys, unsigned width, size_t count, uint64_t least,
-                            unsigned bottom, unsigned high, few_words *sort_few, uint32_t *order,
-                            uint32_t *other)
+INLINED void order_by_parts(const void *keys, unsigned width, size_t count, survey s,
+                            unsigned bottom, build by, uint32_t *order, uint32_t *other)
 {
   part parts[PARTS];
-  uint32_t *const cells = other; /* and where they are no more, scratch memory */
-  uint16_t *const part_of = (uint16_t *)(void *)(cells + (1 << CELL_BITS));
-  const unsigned index_bits = bits_of(count - 1), fits = 32 - index_bits;
+  const unsigned index_bits = bits_of(count - 1), fits = key_bits(count);
+  const unsigned high = bits_of(s.greatest - s.least);
   const unsigned cell_bits =
       least_of(least_of(CELL_BITS, bits_of(count / KEYS_OF_CELL)), high - bottom);
   const unsigned cell_low = high - cell_bits;
-  const size_t fair = count / (PARTS / 2) + 1, most = fair > FEW_WORDS ? fair : FEW_WORDS;
+  uint32_t *const cells = other; /* and where they are no more, scratch memory */
+  uint16_t *const part_of = (uint16_t *)(void *)(cells + ((size_t)1 << cell_bits));
+  const size_t fair = (count + PARTS / 2 - 1) / (PARTS / 2);
+  const size_t most = fair > WORDS_OF_PART ? fair : WORDS_OF_PART;
   memset(cells, 0, sizeof *cells << cell_bits);
   for (size_t i = 0; i < count; i++)
-    cells[(key_at(keys, width, i) - least) >> cell_low]++;
+    cells[(key_at(keys, width, i) - s.least) >> cell_low]++;
   const size_t made =
-      make_parts(cells, cell_bits, cell_low, least, bottom, fits, most, part_of, parts);
+      make_parts(cells, cell_bits, cell_low, s.least, bottom, fits, most, part_of, parts);
   for (size_t i = 0; i < count; i++) {
-    part *const to = &parts[part_of[(key_at(keys, width, i) - least) >> cell_low]];
+    part *const to = &parts[part_of[(key_at(keys, width, i) - s.least) >> cell_low]];
     order[to->end++] = word_at(keys, width, to->least, to->low, index_bits, i);
   }
   for (size_t p = 0, begin = 0; p < made; begin = parts[p++].end) {
     uint32_t *const words = order + begin;
     const size_t some = parts[p].end - begin;
-    if (words_ascend(words, some)) continue; /* as those of equal keys do */
-    if (some <= FEW_WORDS)
-      sort_few(words, some);
-    else if (!sort_words(words, other, some, index_bits, fits))
-      memcpy(words, other, some * sizeof *words);
+    if (!words_ascend(words, some)) /* as those of equal keys do */
+      sort_words(words, other, some, index_bits, by, WORDS_OF_PART);
   }
   keep_indices(order, count, index_bits);
 }
 
-/* ---- Settling ---- */
+/* ---- Nearly sorted keys ---- */
 
 enum { STRIDE = INDEX_STRETCH }; /* keys, most of which ascend, are passed over so many at a time */
 
@@ -290,45 +368,6 @@ INLINED bool stride_ascends(const void *keys, unsigned width, size_t i)
 {
   return width == 32 ? stride_ascends_32((const uint32_t *)keys + i)
                      : stride_ascends_64((const uint64_t *)keys + i);
-}
-
-/* True if a key goes before that of another index. None goes before itself. */
-INLINED bool goes_before(const void *keys, unsigned width, uint64_t key, uint32_t index,
-                         uint32_t other)
-{
-  const uint64_t other_key = key_at(keys, width, other);
-  return key < other_key || (key == other_key && index < other);
-}
-
-typedef enum settled { SETTLED, TOO_FAR, WRONG } settled;
-
-/* Sorts by insertion what is nearly in order, of which `proven` says that it is a permutation.
- * SETTLED: each index is less than `count`, and goes before the next one, so that no two are the
- * same. So the order is right, whatever made it. TOO_FAR: this would take too long, and `order` is
- * no permutation. WRONG: it never was one. */
-INLINED settled settle(const void *keys, unsigned width, size_t count, bool proven, uint32_t *order)
-{
-  size_t left = 4 * count + (size_t)INSERTED * INSERTED;
-  if (order[0] >= count) return WRONG;
-  uint64_t last = key_at(keys, width, order[0]);
-  for (size_t i = 1; i < count; i++) {
-    const uint32_t index = order[i];
-    if (!proven && index >= count) return WRONG;
-    const uint64_t key = key_at(keys, width, index);
-    if (key > last || (key == last && (proven || order[i - 1] < index))) {
-      last = key;
-      continue;
-    }
-    size_t at = i;
-    for (; at > 0 && goes_before(keys, width, key, index, order[at - 1]); at--)
-      if (left-- == 0)
-        return TOO_FAR;
-      else
-        order[at] = order[at - 1];
-    if (at > 0 && order[at - 1] == index) return WRONG;
-    order[at] = index;
-  }
-  return SETTLED;
 }
 
 /* True if `order` is a permutation: n stores set n bytes only if all indices differ. */
@@ -450,47 +489,49 @@ INLINED bool order_ordered(const void *keys, unsigned width, size_t count, surve
   return true;
 }
 
-/* True if they are not much fewer than take as long. */
-static bool suit_few_words(size_t count)
+/* Sorts keys that are so few that parts of them are not worth it, or that words have all bits of.
+ * True: words have all bits, and ascend strictly. Then they are those of all keys, each once, as
+ * both arrays hold no others, even at a place that no pass has written. So the order is right. */
+INLINED bool order_as_one(const void *keys, unsigned width, size_t count, survey s, unsigned bottom,
+                          build by, uint32_t *order, uint32_t *other)
 {
-  return count <= FEW_WORDS / 2 || (count <= FEW_WORDS && count > FEW_WORDS * 2 / 3);
+  const unsigned index_bits = bits_of(count - 1), high = bits_of(s.greatest - s.least);
+  const unsigned fits = key_bits(count);
+  const unsigned low = high > bottom + fits ? high - fits : bottom;
+  for (size_t i = 0; i < count; i++)
+    order[i] = other[i] = word_at(keys, width, s.least, low, index_bits, i);
+  sort_words(order, other, count, index_bits, by, FEW_WORDS);
+  const bool ascend = words_ascend(order, count);
+  keep_indices(order, count, index_bits);
+  return ascend && low == bottom;
 }
 
 INLINED keys_found order_unordered(const void *keys, unsigned width, size_t count, survey s,
-                                   few_words *sort_few, uint32_t *order, uint32_t *other)
+                                   build by, uint32_t *order, uint32_t *other)
 {
-  const unsigned high = bits_of(s.greatest - s.least),
-                 bottom = (unsigned)__builtin_ctzll(s.varying);
-  const unsigned index_bits = bits_of(count - 1), fits = 32 - index_bits;
-  const unsigned enough = bits_of(count) + ENOUGH;
-  settled result = SETTLED;
-  if (suit_few_words(count)) {
-    const unsigned low = high > bottom + fits ? high - fits : bottom;
-    for (size_t i = 0; i < count; i++)
-      order[i] = word_at(keys, width, s.least, low, index_bits, i);
-    sort_few(order, count);
-    /* UINT32_MAX may be what rs_few_words_sort_avx2() fills up with. */
-    const bool proven = order[count - 1] < UINT32_MAX && words_ascend(order, count);
-    keep_indices(order, count, index_bits);
-    if (low > bottom || !proven) result = settle(keys, width, count, proven, order);
-  } else if (fits + 2 >= enough || high - bottom <= fits) {
-    const unsigned bits = least_of(least_of(fits, enough), high - bottom), low = high - bits;
-    if (!order_by_words(keys, width, count, s.least, low, bits, order, other)) return KEYS_WRONG;
-    if (low > bottom) result = settle(keys, width, count, true, order);
-  } else {
-    order_by_parts(keys, width, count, s.least, bottom, high, sort_few, order, other);
-    result = settle(keys, width, count, false, order);
-  }
+  const unsigned bottom = (unsigned)__builtin_ctzll(s.varying);
+  const unsigned bits = bits_of(s.greatest - s.least) - bottom;
+  if (count > WORTH_PARTS && bits > key_bits(count))
+    order_by_parts(keys, width, count, s, bottom, by, order, other);
+  else if (order_as_one(keys, width, count, s, bottom, by, order, other))
+    return KEYS_ORDERED;
+  settled result = settle(keys, width, count, order);
   if (result == TOO_FAR) {
-    order_by_all_bits(keys, width, count, s.least, bottom, high, order, other);
-    result = settle(keys, width, count, false, order);
+    order_by_all_bits(keys, width, count, s.least, bottom, bits_of(s.greatest - s.least), by, order,
+                      other);
+    result = settle(keys, width, count, order);
   }
   return result == SETTLED ? KEYS_ORDERED : KEYS_WRONG;
 }
 
 /* A build of the code with some instructions. Tasks have 64 KiB of stack, and order_nearly() calls
  * rs_keys_order() again: so what it is part of is a function without tables. */
-#define BUILD(name, instructions, sort_few)                                                        \
+#define BUILD(name, instructions, networks)                                                        \
+  __attribute__((noinline)) instructions static void name##_digits(                                \
+      uint32_t *words, uint32_t *other, size_t count, unsigned low, unsigned bits)                 \
+  {                                                                                                \
+    sort_digits(words, other, count, low, bits);                                                   \
+  }                                                                                                \
   __attribute__((noinline)) instructions static bool name##_ordered(                               \
       const void *keys, unsigned width, size_t count, survey *s, uint32_t *order, uint32_t *other, \
       keys_found *found)                                                                           \
@@ -501,8 +542,9 @@ INLINED keys_found order_unordered(const void *keys, unsigned width, size_t coun
   __attribute__((noinline)) instructions static keys_found name##_unordered(                       \
       const void *keys, unsigned width, size_t count, survey s, uint32_t *order, uint32_t *other)  \
   {                                                                                                \
-    return width == 32 ? order_unordered(keys, 32, count, s, sort_few, order, other)               \
-                       : order_unordered(keys, 64, count, s, sort_few, order, other);              \
+    const build by = {name##_digits, networks};                                                    \
+    return width == 32 ? order_unordered(keys, 32, count, s, by, order, other)                     \
+                       : order_unordered(keys, 64, count, s, by, order, other);                    \
   }                                                                                                \
   static keys_found name(const void *keys, unsigned width, size_t count, uint32_t *order,          \
                          uint32_t *other)                                                          \
@@ -513,7 +555,7 @@ INLINED keys_found order_unordered(const void *keys, unsigned width, size_t coun
     return name##_unordered(keys, width, count, s, order, other);                                  \
   }
 
-BUILD(plain, , rs_few_words_sort)
+BUILD(plain, , false)
 
 keys_found rs_keys_order_plainly(const void *keys, unsigned width, size_t count, uint32_t *order,
                                  uint32_t *other)
@@ -528,13 +570,12 @@ bool rs_order_has_each(const uint32_t *order, size_t count, char *seen)
 
 bool rs_order_settles(const void *keys, unsigned width, size_t count, uint32_t *order)
 {
-  return (width == 32 ? settle(keys, 32, count, false, order)
-                      : settle(keys, 64, count, false, order)) == SETTLED;
+  return (width == 32 ? settle(keys, 32, count, order) : settle(keys, 64, count, order)) == SETTLED;
 }
 
 #ifdef RS_HAS_AVX
 /* Shifts of one step and wider vectors. */
-BUILD(avx2, __attribute__((target("avx2,bmi2"))), rs_few_words_sort_avx2)
+BUILD(avx2, __attribute__((target("avx2,bmi2"))), true)
 
 static bool has_avx2(void)
 {
