@@ -355,6 +355,7 @@ recsort_status recsort_sorter_reserve(recsort_sorter *sorter, const recsort_job 
   }
   recsort_status status = rs_call_read(sorter, job, 1, &call, error);
   if (status) return status;
+  rs_sorter_count_threads(sorter);
   rs_plan_set_scope(&sorter->plan, &call.scope);
   status = reserve(sorter, &call, error);
   rs_call_close(sorter);

@@ -84,6 +84,12 @@ static recsort_status set_up_keys(recsort_sorter *sorter, const recsort_schema *
   return status;
 }
 
+void rs_sorter_count_threads(recsort_sorter *sorter)
+{
+  const recsort_executor executor = {.run = sorter->team.run, .context = sorter->team.context};
+  if (sorter->usual_team) sorter->team = rs_team(sorter->own_team ? NULL : &executor, 0);
+}
+
 static recsort_status set_up_plugin(recsort_sorter *sorter, const recsort_options *options,
                                     recsort_error *error)
 {
@@ -97,6 +103,9 @@ static recsort_status set_up_plugin(recsort_sorter *sorter, const recsort_option
                                      options->plugin_option_count, &told, error);
   if (status) return status;
   sorter->team = rs_team(options->executor, options->threads);
+  sorter->own_team = !options->executor;
+  sorter->usual_team =
+      options->threads == 0 && (sorter->own_team || options->executor->threads == 0);
   sorter->verify = options->verify;
   rs_registry *plugins = NULL;
   status = rs_registry_create(&sorter->allocator, &sorter->team, told, options->plugin_option_count,

@@ -1,4 +1,4 @@
-/* available.c - reads /proc/meminfo, the limits and quotas of control groups and the limits of the
+/* available.c - reads /proc/meminfo, the limits of control groups and those of the
  * process, and asks file systems. */
 #include "available.h"
 
@@ -66,65 +66,15 @@ static uint64_t of_machine(const char *root)
 
 /* ---- Control groups ---- */
 
-/* What to look for. */
-typedef struct cgroups {
-  const char *root;
-  const char *controller; /* of version 1 */
-  /* Sees the folder of a group; it may be missing. */
-  void (*see)(void *context, const char *folder, bool is_version_2);
-  void *context;
-} cgroups;
-
-/* Sees a group and those above it, as the limits of all apply. In a container the path may be valid
- * only on the host; the root that the container sees is then its own group. */
-static void climb(const cgroups *search, char *path, bool is_version_2)
-{
-  char folder[PATH_MAX];
-  for (;;) {
-    const int length =
-        snprintf(folder, sizeof folder, "%s/sys/fs/cgroup%s%s%s", search->root,
-                 is_version_2 ? "" : "/", is_version_2 ? "" : search->controller, path);
-    if (length > 0 && (size_t)length < sizeof folder)
-      search->see(search->context, folder, is_version_2);
-    char *const slash = strrchr(path, '/');
-    if (slash == NULL) return;
-    *slash = '\0';
-  }
-}
-
-/* A line is "number:controllers:path"; version 2 is number 0 and has no controllers. */
-static void read_line(const cgroups *search, char *line)
-{
-  char *const controllers = strchr(line, ':');
-  char *const path = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
-  if (path == NULL) return;
-  line[strcspn(line, "\n")] = '\0';
-  *path = '\0';
-  if (controllers[1] == '\0') climb(search, path + 1, true);
-  for (char *name = strtok(controllers + 1, ","); name != NULL; name = strtok(NULL, ","))
-    if (strcmp(name, search->controller) == 0) climb(search, path + 1, false);
-}
-
-/* Sees the groups of the process. */
-static void see_groups(const cgroups *search)
-{
-  char line[PATH_MAX + 256];
-  FILE *const file = open_under(search->root, "/proc/self", "cgroup");
-  if (file == NULL) return;
-  while (fgets(line, sizeof line, file) != NULL)
-    read_line(search, line);
-  fclose(file);
-}
-
-/* Reads up to two numbers of a file of a group. Returns how many there are: 0 if the file is absent
- * or begins with another word, such as the "max" of an unlimited group. */
-static int read_numbers(const char *folder, const char *name, int64_t numbers[2])
+/* Reads the number of a file of a group. False if the file is absent or begins with a word, such as
+ * the "max" of an unlimited group. */
+static bool read_number(const char *folder, const char *name, uint64_t *number)
 {
   FILE *const file = open_file(folder, name);
-  if (file == NULL) return 0;
-  const int found = fscanf(file, "%" SCNd64 " %" SCNd64, &numbers[0], &numbers[1]);
+  if (file == NULL) return false;
+  const bool found = fscanf(file, "%" SCNu64, number) == 1;
   fclose(file);
-  return found > 0 ? found : 0;
+  return found;
 }
 
 typedef struct group_version {
@@ -139,47 +89,57 @@ static const group_version version_2 = {
     "memory.max", "memory.current", {"active_file", "inactive_file"}};
 
 /* Counts the group's page cache as available, as the kernel frees it under pressure. */
-static void see_memory(void *context, const char *folder, bool is_version_2)
+static void see(const char *folder, bool is_version_2, uint64_t *available)
 {
   const group_version *const version = is_version_2 ? &version_2 : &version_1;
-  uint64_t *const available = context;
-  int64_t limit[2], usage[2];
-  if (read_numbers(folder, version->limit, limit) == 0) return;
-  *available = least(*available, (uint64_t)limit[0]);
-  if (read_numbers(folder, version->usage, usage) == 0) return;
+  uint64_t limit, usage;
+  if (!read_number(folder, version->limit, &limit)) return;
+  *available = least(*available, limit);
+  if (!read_number(folder, version->usage, &usage)) return;
   const uint64_t files =
       sum_of_words(open_file(folder, "memory.stat"), version->files[0], version->files[1]);
-  const uint64_t used = less((uint64_t)usage[0], files == UINT64_MAX ? 0 : files);
-  *available = least(*available, less((uint64_t)limit[0], used));
+  const uint64_t used = less(usage, files == UINT64_MAX ? 0 : files);
+  *available = least(*available, less(limit, used));
+}
+
+/* Sees a group and those above it, as the limits of all apply. In a container the path may be valid
+ * only on the host; the root that the container sees is then its own group. */
+static void climb(const char *root, char *path, bool is_version_2, uint64_t *available)
+{
+  char folder[PATH_MAX];
+  for (;;) {
+    const int length = snprintf(folder, sizeof folder, "%s/sys/fs/cgroup%s%s", root,
+                                is_version_2 ? "" : "/memory", path);
+    if (length > 0 && (size_t)length < sizeof folder) see(folder, is_version_2, available);
+    char *const slash = strrchr(path, '/');
+    if (slash == NULL) return;
+    *slash = '\0';
+  }
+}
+
+/* A line is "number:controllers:path"; version 2 is number 0 and has no controllers. */
+static void read_line(const char *root, char *line, uint64_t *available)
+{
+  char *const controllers = strchr(line, ':');
+  char *const path = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
+  if (path == NULL) return;
+  line[strcspn(line, "\n")] = '\0';
+  *path = '\0';
+  if (controllers[1] == '\0') climb(root, path + 1, true, available);
+  for (char *name = strtok(controllers + 1, ","); name != NULL; name = strtok(NULL, ","))
+    if (strcmp(name, "memory") == 0) climb(root, path + 1, false, available);
 }
 
 static uint64_t of_cgroups(const char *root)
 {
+  char line[PATH_MAX + 256];
   uint64_t available = UINT64_MAX;
-  see_groups(&(cgroups){root, "memory", see_memory, &available});
+  FILE *const file = open_under(root, "/proc/self", "cgroup");
+  if (file == NULL) return available;
+  while (fgets(line, sizeof line, file) != NULL)
+    read_line(root, line, &available);
+  fclose(file);
   return available;
-}
-
-/* A quota is an amount of time in each period. Version 2 has both in one file, and says "max" if
- * there is no quota. Version 1 has a file for each, and says -1. */
-static void see_quota(void *context, const char *folder, bool is_version_2)
-{
-  unsigned *const processors = context;
-  int64_t quota[2], period[2];
-  if (is_version_2 ? read_numbers(folder, "cpu.max", quota) < 2
-                   : read_numbers(folder, "cpu.cfs_quota_us", quota) < 1 ||
-                         read_numbers(folder, "cpu.cfs_period_us", period) < 1)
-    return;
-  if (!is_version_2) quota[1] = period[0];
-  if (quota[0] <= 0 || quota[1] <= 0) return;
-  *processors = (unsigned)least(*processors, (uint64_t)((quota[0] - 1) / quota[1] + 1));
-}
-
-unsigned rf_quota_in(const char *root)
-{
-  unsigned processors = UINT_MAX;
-  see_groups(&(cgroups){root, "cpu", see_quota, &processors});
-  return processors;
 }
 
 /* ---- The process ---- */

@@ -1,4 +1,4 @@
-/* available.h - how much memory, disk space and processor time is available. Programs ask before
+/* available.h - how much memory and disk space is available. Programs ask before
  * they allocate memory, as Linux grants more than it has and kills the process later. */
 #ifndef FILES_AVAILABLE_H
 #define FILES_AVAILABLE_H
@@ -17,9 +17,6 @@ uint64_t rf_space_available(const char *folder, uint64_t memory);
 bool rf_in_memory(const char *folder);
 /* The folder for temporary files, if none is named: TMPDIR, or /var/tmp. */
 const char *rf_usual_folder(void);
-/* The processors that the CPU quotas of the process's control groups leave, rounded up; UINT_MAX:
- * all. Reads the files under `root`: "", or a folder of a test. */
-unsigned rf_quota_in(const char *root);
 /* As rf_memory_available, from the files under `root`/proc and `root`/sys/fs/cgroup, for tests. */
 uint64_t rf_memory_available_in(const char *root);
 

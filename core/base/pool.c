@@ -349,13 +349,12 @@ static void run_in_slot(slot *job, unsigned stripes, void (*task)(void *argument
   atomic_store(&job->taken, false);
 }
 
-/* `context` is the number of threads that may work, at most MOST_THREADS; 0: as many as there are
- * processors. A caller that is cancelled while it waits would abandon its job. */
+/* `context` is the number of threads that may work, at most MOST_THREADS. A caller that is cancelled
+ * while it waits would abandon its job. */
 static void pool_run(void *context, void (*task)(void *argument, size_t number), void *argument,
                      size_t count)
 {
-  const unsigned given = (unsigned)(uintptr_t)context;
-  const unsigned most = given ? given : capped(rs_processors());
+  const unsigned most = (unsigned)(uintptr_t)context;
   const unsigned stripes = count < most ? (unsigned)count : most;
   slot *const job = stripes > 1 ? take_slot() : NULL;
   if (!job) {
@@ -368,10 +367,13 @@ static void pool_run(void *context, void (*task)(void *argument, size_t number),
   rs_thread_let_go(held);
 }
 
-static const recsort_executor own = {.struct_size = sizeof own, .run = pool_run};
-
 const recsort_executor *recsort_executor_default(void)
 {
+  static recsort_executor own = {.struct_size = sizeof own, .run = pool_run};
+  rs_mutex_lock(&pool.lock);
+  if (own.threads == 0) own.threads = capped(rs_processors_in_quota());
+  own.context = (void *)(uintptr_t)own.threads;
+  rs_mutex_unlock(&pool.lock);
   return &own;
 }
 
@@ -380,10 +382,10 @@ const recsort_executor *recsort_executor_default(void)
 team rs_team(const recsort_executor *executor, unsigned threads)
 {
   if (executor) {
-    const unsigned most = executor->threads ? executor->threads : rs_processors();
+    const unsigned most = executor->threads ? executor->threads : rs_processors_in_quota();
     if (threads == 0 || threads > most) threads = most;
     return (team){executor->run, executor->context, capped(threads)};
   }
-  threads = capped(threads ? threads : rs_processors());
+  threads = capped(threads ? threads : rs_processors_in_quota());
   return (team){pool_run, (void *)(uintptr_t)threads, threads};
 }

@@ -17,7 +17,8 @@
 #include "recsort/recsort.h"
 
 /* A team of `threads` threads of the library's pool, or of `executor`, but of no more threads than
- * the executor has. `threads` 0: as many as the executor has, or one for each processor. */
+ * the executor has. `threads` 0: as many as the executor has, or one for each processor
+ * that quotas leave. */
 team rs_team(const recsort_executor *executor, unsigned threads);
 
 #endif

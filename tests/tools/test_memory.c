@@ -1,4 +1,4 @@
-/* Available memory and processors, computed from the files of imaginary machines. */
+/* Available memory, computed from the files of imaginary machines. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -134,28 +134,6 @@ static void test_container(void **state)
   assert_int_equal(available(), 70000);
 }
 
-/* Quotas of processors: of version 2, of version 1, of groups above, of a part of a processor. */
-static void test_quotas(void **state)
-{
-  (void)state;
-  assert_true(rf_quota_in(root) == UINT_MAX);
-  write_file("/proc/self/cgroup", "9:memory:/m\n4:cpu,cpuacct:/a/b\n0::/c/d\n");
-  write_file(V2 "/c/d/cpu.max", "max 100000\n");
-  write_file("/sys/fs/cgroup/cpu/a/b/cpu.cfs_quota_us", "-1\n");
-  write_file("/sys/fs/cgroup/cpu/a/b/cpu.cfs_period_us", "100000\n");
-  assert_true(rf_quota_in(root) == UINT_MAX);
-  write_file("/sys/fs/cgroup/cpu/a/b/cpu.cfs_quota_us", "700000\n");
-  assert_int_equal(rf_quota_in(root), 7);
-  write_file(V2 "/c/d/cpu.max", "250001 50000\n");
-  assert_int_equal(rf_quota_in(root), 6);
-  write_file(V2 "/c/cpu.max", "150000 50000\n");
-  assert_int_equal(rf_quota_in(root), 3);
-  write_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "1000\n");
-  assert_int_equal(rf_quota_in(root), 3); /* the period is unknown */
-  write_file("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
-  assert_int_equal(rf_quota_in(root), 1);
-}
-
 /* The C library has a type for kinds of limits; here they are constants. */
 #define NARROW(resource, pages)                                                                    \
   do {                                                                                             \
@@ -179,9 +157,8 @@ static void test_own_limits(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {TEST(test_nothing_is_known), TEST(test_machine),
-                                     TEST(test_version_2),        TEST(test_usage),
-                                     TEST(test_version_1),        TEST(test_container),
-                                     TEST(test_quotas),           TEST(test_own_limits)};
+  const struct CMUnitTest tests[] = {
+      TEST(test_nothing_is_known), TEST(test_machine),   TEST(test_version_2), TEST(test_usage),
+      TEST(test_version_1),        TEST(test_container), TEST(test_own_limits)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

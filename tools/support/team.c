@@ -1,9 +1,6 @@
 #include "support/team.h"
 
-#include "files/available.h"
-
 #include <recsort/recsort.h>
-#include <sched.h>
 #include <stdatomic.h>
 
 static unsigned wanted;
@@ -13,22 +10,10 @@ void tool_team_set(unsigned threads)
   wanted = threads;
 }
 
-/* Asked once, so that its result does not change while the tool runs. */
-static unsigned processors(void)
-{
-  static atomic_uint found;
-  cpu_set_t set;
-  if (found != 0) return found;
-  const unsigned own = sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
-  const unsigned quota = rf_quota_in("");
-  found = own < quota ? own : quota;
-  return found;
-}
-
 unsigned tool_team_size(void)
 {
   enum { MOST = 1024 };
-  const unsigned threads = wanted != 0 ? wanted : processors();
+  const unsigned threads = wanted != 0 ? wanted : recsort_executor_default()->threads;
   return threads < MOST ? threads : MOST;
 }
 

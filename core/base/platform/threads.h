@@ -55,6 +55,8 @@ void rs_thread_let_go(int held);
 
 /* The processors that the calling thread may run on, at least 1. */
 unsigned rs_processors(void);
+/* The same, but no more than CPU quotas leave. Reads files. */
+unsigned rs_processors_in_quota(void);
 
 void rs_mutex_init(rs_mutex *mutex);
 void rs_mutex_lock(rs_mutex *mutex);

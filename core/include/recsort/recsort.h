@@ -261,12 +261,12 @@ typedef struct recsort_executor {
   void (*run)(void *context, void (*task)(void *argument, size_t number), void *argument,
               size_t count);
   unsigned threads; /* tasks that can run at once; 0: one for each processor that the process may
-                     * run on */
+                     * run on, as recsort_options.threads says */
 } recsort_executor;
 
-/* The library's own pool, which may run other work of yours too. Give it as many tasks as you like:
- * at most as many run at once as there are processors that the process may run on. Never NULL;
- * lives as long as the library. Any thread. */
+/* The library's own pool, which may run other work of yours too. Its `threads` are the processors
+ * that recsort_options.threads would count at the first call. Give it as many tasks as you like: at
+ * most so many run at once. Never NULL; lives as long as the library. Any thread. */
 RECSORT_API const recsort_executor *recsort_executor_default(void);
 
 /* ---- Schema ------------------------------------------------------------------------------- */
@@ -579,9 +579,11 @@ typedef struct recsort_options {
   bool reverse;          /* reverse the order of every key; ties stay in input order */
   const char *plugin;    /* a plugin's name; NULL or "auto": the fastest one here */
   const char *algorithm; /* one of the plugin's; NULL: its default */
-  unsigned threads;      /* CPU threads; 0: one for each processor that the process may run on, or
-                          * as many as the executor has. At most 1024 are used, and at most as many
-                          * as the executor has */
+  unsigned threads;      /* CPU threads; 0: as many as the executor has, or one for each processor
+                          * that the process may run on. On Linux CPU quotas of control groups count
+                          * as fewer processors, rounded up; they are read when the sorter is created
+                          * and by recsort_sorter_reserve. At most 1024 threads are used, and at most
+                          * as many as the executor has */
   const recsort_allocator *allocator; /* copied; NULL: the C library's */
   const recsort_executor *executor;   /* copied; NULL: the library's own pool of threads */
   const char *const *plugin_options;  /* for the plugin, each "key=value", such as "memory=8G";

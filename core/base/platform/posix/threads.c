@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <unistd.h>
 
+#include "base/platform/quota.h"
+
 enum { STACK_BYTES = 1 << 20 };
 
 bool rs_thread_prepare(void (*before_fork)(void), void (*in_parent)(void), void (*in_child)(void))
@@ -70,6 +72,12 @@ unsigned rs_processors(void)
 #endif
   const long online = sysconf(_SC_NPROCESSORS_ONLN);
   return online > 0 ? (unsigned)online : 1;
+}
+
+unsigned rs_processors_in_quota(void)
+{
+  const unsigned all = rs_processors(), quota = rs_quota_in("");
+  return all < quota ? all : quota;
 }
 
 void rs_mutex_init(rs_mutex *mutex)

@@ -76,6 +76,11 @@ unsigned rs_processors(void)
   return found > 0 ? (unsigned)found : 1; /* 0: the process has threads in several groups */
 }
 
+unsigned rs_processors_in_quota(void)
+{
+  return rs_processors();
+}
+
 void rs_mutex_init(rs_mutex *mutex)
 {
   InitializeSRWLock(lock_of(mutex));
