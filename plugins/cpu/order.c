@@ -28,6 +28,8 @@
 /* The width of keys is a constant in each call, which compilers should make use of. */
 #define INLINED __attribute__((always_inline)) static inline
 
+__extension__ typedef unsigned __int128 uint128;
+
 /* What was built for some processors. */
 typedef struct build {
   void (*sort_digits)(uint32_t *words, uint32_t *other, size_t count, unsigned low, unsigned bits);
@@ -38,9 +40,10 @@ enum {
   DIGIT_BITS =
       11,     /* at most: its places should stay in the caches, and tasks have 64 KiB of stack */
   ENOUGH = 4, /* more bits than count the keys: 1 in 16 is equal to another one */
-  WORD_BITS = 31, /* no word is UINT32_MAX, as few_words.h asks for */
-  INSERTED = 24,  /* keys that insertion sorts well in any order */
-  FEW_DROPPED = 8 /* more than one key in 8 is too many to take out */
+  WORD_BITS = 31,    /* no word is UINT32_MAX, as few_words.h asks for */
+  COUNTED_BITS = 16, /* the counts of as many values fit in the caches */
+  INSERTED = 24,     /* keys that insertion sorts well in any order */
+  FEW_DROPPED = 8    /* more than one key in 8 is too many to take out */
 };
 
 INLINED uint64_t key_at(const void *keys, unsigned width, size_t i)
@@ -238,6 +241,15 @@ INLINED bool goes_before(const void *keys, unsigned width, uint64_t key, uint32_
 
 typedef enum settled { SETTLED, TOO_FAR, WRONG } settled;
 
+/* True if a key and its index are greater than the last ones. One comparison, as ties are random.
+ */
+INLINED bool follows(unsigned width, uint64_t key, uint32_t index, uint64_t last,
+                     uint32_t last_index)
+{
+  if (width == 32) return (key << 32 | index) > (last << 32 | last_index);
+  return ((uint128)key << 32 | index) > ((uint128)last << 32 | last_index);
+}
+
 /* Sorts by insertion what is nearly in order. SETTLED: each index is less than `count`, and goes
  * before the next one, so that no two are the same. So the order is right, whatever made it.
  * TOO_FAR: this would take too long, and `order` is no permutation. WRONG: it never was one. */
@@ -250,7 +262,7 @@ INLINED settled settle(const void *keys, unsigned width, size_t count, uint32_t 
     const uint32_t index = order[i];
     if (index >= count) return WRONG;
     const uint64_t key = key_at(keys, width, index);
-    if (key > last || (key == last && order[i - 1] < index)) {
+    if (follows(width, key, index, last, order[i - 1])) {
       last = key;
       continue;
     }
@@ -264,6 +276,18 @@ INLINED settled settle(const void *keys, unsigned width, size_t count, uint32_t 
     order[at] = index;
   }
   return SETTLED;
+}
+
+/* Sorts by `bits` from `low` on, which are all that vary, and not more than `other` can count. */
+INLINED void order_by_values(const void *keys, unsigned width, size_t count, uint64_t least,
+                             unsigned low, unsigned bits, uint32_t *order, uint32_t *other)
+{
+  memset(other, 0, sizeof *other << bits);
+  for (size_t i = 0; i < count; i++)
+    other[(key_at(keys, width, i) - least) >> low]++;
+  turn_into_places(other, bits);
+  for (size_t i = 0; i < count; i++)
+    order[other[(key_at(keys, width, i) - least) >> low]++] = (uint32_t)i;
 }
 
 /* ---- Parts ---- */
@@ -511,7 +535,9 @@ INLINED keys_found order_unordered(const void *keys, unsigned width, size_t coun
 {
   const unsigned bottom = (unsigned)__builtin_ctzll(s.varying);
   const unsigned bits = bits_of(s.greatest - s.least) - bottom;
-  if (count > WORTH_PARTS && bits > key_bits(count))
+  if (bits > key_bits(count) && bits <= COUNTED_BITS && count >> bits > 0)
+    order_by_values(keys, width, count, s.least, bottom, bits, order, other);
+  else if (count > WORTH_PARTS && bits > key_bits(count))
     order_by_parts(keys, width, count, s, bottom, by, order, other);
   else if (order_as_one(keys, width, count, s, bottom, by, order, other))
     return KEYS_ORDERED;
