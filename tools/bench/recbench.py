@@ -3,9 +3,9 @@
 Measure recsort on this machine beside the sorts of others. The contenders take
 turns, every result is checked, and medians are compared.
 
-  --suite NAME          short (the default), all, file, threads, peers, head;
-                        on a GPU verify, pairs, resident, top, segments and
-                        shards; mpi; python, torch, rows or splats
+  --suite NAME          short (the default), all, file, threads, peers, auto,
+                        head; on a GPU verify, pairs, resident, top, segments
+                        and shards; mpi; python, torch, rows or splats
   --record LIST         in place of the suite's records, such as entity, key64
   --distribution LIST   likewise: those of recgen, with random for uniform
   --count LIST          records, default 4M (short: 1M but for the suite entity)
@@ -47,6 +47,7 @@ SCHEMAS = {
     'entity': '{record: Entity, size: 20, fields: [{name: x, type: float32}, {name: y, type: float32}, '
               '{name: angle, type: float32}, {name: spriteIndex, type: int16}, '
               '{name: distanceFromPlayer, type: float32}], keys: [{field: distanceFromPlayer, order: desc}]}',
+    'key16': '{record: Key16, fields: [{name: key, type: uint16}, {name: value, type: uint16, count: 3}], keys: [key]}',
     'key32': '{record: Key32, fields: [{name: key, type: uint32}, {name: value, type: uint32}], keys: [key]}',
     'key64': '{record: Key64, fields: [{name: key, type: uint64}, {name: value, type: uint64}], keys: [key]}',
     'key128': '{record: Key128, fields: [{name: high, type: uint64}, {name: low, type: uint64}, '
@@ -59,7 +60,7 @@ ORDERS = 'random', 'sorted', 'reverse', 'nearly', 'few', 'equal', 'zipf', 'saw',
 SUITES = {'entity': (['entity'], ['random']), 'keys': (['key64', 'key128', 'gensort'], ['random']),
           'distributions': (['entity'], list(ORDERS[:6])), 'merge': (['word', 'entity'], ['random']),
           'file': (['entity'], ['random']), 'peers': (['entity', 'key64', 'key128'], ['random', 'few', 'nearly']),
-          'head': (['word'], ['random', 'sorted', 'reverse']), 'verify': (['entity', 'gensort'], ['random'])}
+          'auto': (['entity'], ['random']), 'head': (['word'], ['random', 'sorted', 'reverse']), 'verify': (['entity', 'gensort'], ['random'])}
 ALL, SHORT = [*SUITES][:5], [*SUITES][:4]
 K, M = 1 << 10, 1 << 20
 KEYS, KEY_ORDERS = ['u32', 'u64', 'u128'], ['sorted', 'reversed', 'nearly', 'few', 'saws', 'organ', 'equal', 'zipf', 'holes',
@@ -215,7 +216,7 @@ class Contender:
         return median(self.series[series])
 
     def name(self):
-        return (self.method + (f' {self.plugin}/{self.algorithm}' if self.algorithm else '')
+        return (self.method + (f' {self.plugin}/{self.algorithm}' if self.algorithm else f' {self.plugin}' if self.plugin else '')
                 + (f', {self.variant}' if self.variant else ''))
 
 
@@ -312,6 +313,22 @@ def memory_group(bench, suite, record, orders, count):
     return group
 
 
+def auto_group(bench, record, orders, count):
+    """What "auto" chooses, beside each plugin that works here."""
+    group, threads = Group(bench, 'auto', record, count), bench.options.threads[-1]
+    for order in orders:
+        group.input(order, order)
+        for plugin in bench.about['plugins']:
+            if plugin['works']:
+                group.add(order, 'recsort', threads, plugin=plugin['name'], algorithm=next(iter(plugin['algorithms'])))
+        group.add(order, 'recsort', threads, plugin='auto', algorithm='')
+    group.measure()
+    for order in orders:
+        *each, own = [one.median() for one in group.contenders if one.slot == order]
+        group.target(f'auto over the fastest plugin, {count} {record} records, {order}', ratio(min(each), own), at_least=0.95)
+    return group
+
+
 def merge_group(bench, record, count):
     group, threads, (plugin, algorithm) = Group(bench, 'merge', record, count), bench.options.threads, bench.methods[0]
     for runs in RUNS:
@@ -343,7 +360,8 @@ def peers_group(bench, record, orders, count):
                 group.add(order, 'recsort', threads, variant=variant, plugin=plugin, algorithm=algorithm)
             for peer, usable in bench.about['peers'].items():
                 if ('packed' in peer or 'sort' in peer) and usable != ('several' if threads == 1 else 'one') and \
-                        (record in ('entity', 'key32', 'key64') or peer != 'packed, vqsort'):
+                        (record in ('entity', 'key16', 'key32', 'key64') or peer != 'packed, vqsort') and \
+                        (record == 'key16' or peer != 'counting sort'):
                     group.add(order, peer, threads)
     group.measure()
     return group
@@ -564,9 +582,18 @@ def print_threads(bench):
         print(f'sort {what}: median {median(times):.2f} ms, 99% {percentile(times, 0.99):.2f} ms, '
               f'at most {max(times):.2f} ms', flush=True)
     sorts('alone')
-    busy = [subprocess.Popen([sys.executable, '-c', f'import os; os.sched_setaffinity(0, {{{each}}})\nwhile True: pass'])
-            for each in processors]
+    busy = []
+
+    def occupy(some):
+        busy.extend(subprocess.Popen([sys.executable, '-c', f'import os; os.sched_setaffinity(0, {{{each}}})\nwhile True: pass'])
+                    for each in some)
+        time.sleep(0.2)  # until they are busy
+    half = len(processors) // 2
     try:
+        occupy(processors[:half])
+        if half:
+            sorts('beside a busy process on each of half the processors')
+        occupy(processors[half:])
         sorts('beside a busy process on each processor')
         os.sched_setaffinity(0, processors[:1])
         waits, last = [], time.perf_counter()
@@ -701,7 +728,7 @@ class Bench:
             return
         groups = {'merge': lambda suite, record, orders, count: merge_group(self, record, count),
                   'peers': lambda suite, *rest: peers_group(self, *rest), 'head': lambda suite, *rest: head_group(self, *rest),
-                  'verify': lambda suite, *rest: verify_group(self, *rest)}
+                  'verify': lambda suite, *rest: verify_group(self, *rest), 'auto': lambda suite, *rest: auto_group(self, *rest)}
         for suite in {'all': ALL, 'short': SHORT}.get(options.suite, [options.suite]):
             records, orders = SUITES[suite]
             if suite == 'file':

@@ -57,6 +57,14 @@ template <> struct Packing<Entity> {
   }
 };
 
+template <> struct Packing<Key16> : Packing<Entity> {
+  static constexpr int KEY_BITS = 16;
+  static Word pack(const Key16 &record, size_t place)
+  {
+    return static_cast<Word>(record.key) << 32 | place;
+  }
+};
+
 template <> struct Packing<Key32> : Packing<Entity> {
   static Word pack(const Key32 &record, size_t place)
   {
@@ -202,11 +210,27 @@ template <class Record> void gnu_words(WordsOf<Record> &words, unsigned threads)
 }
 #endif
 
+// One pass, by a count of each key.
+inline void sort_by_counts(const void *from, const std::vector<size_t> &offsets, void *to, unsigned)
+{
+  const auto records = static_cast<const Key16 *>(from);
+  std::vector<uint32_t> next(1 << 16);
+  uint32_t sum = 0;
+  for (size_t i = 0; i < offsets.back(); i++)
+    next[records[i].key]++;
+  for (uint32_t &each : next)
+    sum += std::exchange(each, sum);
+  for (size_t i = 0; i < offsets.back(); i++)
+    static_cast<Key16 *>(to)[next[records[i].key]++] = records[i];
+}
+
 template <class Record> Kind kind_with_words(const char *name)
 {
   Kind all = kind<Record>(name);
   std::vector<Peer> &peers = all.peers;
   peers.push_back({"packed, LSD radix", false, ANY, sort_packed<Record, radix_words<Record>>});
+  if constexpr (Packing<Record>::KEY_BITS == 16)
+    peers.push_back({"counting sort", false, ONE, sort_by_counts});
 #ifdef HAVE_VQSORT
   if constexpr (Packing<Record>::KEY_BITS <= 64)
     peers.push_back({"packed, vqsort", false, ANY, sort_packed<Record, vqsort_words<Record>>});
@@ -232,8 +256,9 @@ template <class Record> Kind kind_with_words(const char *name)
 }
 
 inline const std::vector<Kind> kinds = {
-    kind_with_words<Entity>("entity"), kind_with_words<Key32>("key32"),
-    kind_with_words<Key64>("key64"),   kind_with_words<Key128>("key128"),
-    kind<Gensort>("gensort"),          kind<uint64_t>("word")};
+    kind_with_words<Entity>("entity"), kind_with_words<Key16>("key16"),
+    kind_with_words<Key32>("key32"),   kind_with_words<Key64>("key64"),
+    kind_with_words<Key128>("key128"), kind<Gensort>("gensort"),
+    kind<uint64_t>("word")};
 
 #endif

@@ -32,6 +32,15 @@ struct Entity {
   }
 };
 
+struct Key16 {
+  uint16_t key, value[3];
+
+  bool operator<(const Key16 &other) const
+  {
+    return key < other.key;
+  }
+};
+
 struct Key32 {
   uint32_t key, value;
 

@@ -82,7 +82,7 @@ struct Sorter {
     const char *const option = method.option();
     recsort_options options = RECSORT_OPTIONS_INIT;
     options.plugin = method.plugin.c_str();
-    options.algorithm = method.algorithm.c_str();
+    options.algorithm = method.algorithm.empty() ? nullptr : method.algorithm.c_str();
     options.threads = method.threads;
     options.plugin_options = &option;
     options.plugin_option_count = option != nullptr;
