@@ -373,7 +373,7 @@ static const unsigned char *key_of_pair(const tile *t, uint64_t pair)
  * of one run are in order. */
 static bool repair(tile *t, uint64_t *pairs, size_t total)
 {
-  enum { MOVES_A_PAIR = 4 };
+  enum { MOVES_A_PAIR = 16 };
   const unsigned bits = t->pair_bits;
   const uint64_t run = UINT64_C(1) << t->shift, other_runs = (UINT64_C(1) << bits) - run;
   size_t moves = MOVES_A_PAIR * total;
