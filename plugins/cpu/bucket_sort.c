@@ -182,6 +182,7 @@ static bool place_all(bucket_sort *s)
   layout *const at = &s->at;
   const size_t key = s->program ? 0 : larger(s->key_size, s->source.index_size);
   at->bytes = 0;
+  at->copy = 0;
   return work_place(&at->bytes, &at->keys, s->count, key) && (s->buckets == 1 || place_parts(s)) &&
          work_place(&at->bytes, &at->slots, s->team.threads, slot_bytes(s));
 }
