@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/copy_record.h"
+#include "cpu/copy_record.h"
 
 typedef struct gathering {
   const uint32_t *order; /* of all records, a permutation; NULL: as they are */

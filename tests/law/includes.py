@@ -27,7 +27,7 @@ COMPUTED = 'recsort/computed_key.h'
 TEAM = 'recsort/team.h'
 HASH = 'recsort/record_hash.h'
 # What plugins take from the core besides: headers without an object file.
-GROUND = ['base/avx.h', 'base/bits.h', 'base/co_rank.h', 'base/copy_record.h', 'base/load_least.h', 'base/stream_copy.h', 'base/work_size.h']
+GROUND = ['base/avx.h', 'base/bits.h', 'base/co_rank.h', 'base/load_least.h', 'base/stream_copy.h', 'base/work_size.h']
 
 # What every kernel may include.
 DEVICE_GROUND = ['cuda/decision.cuh', 'cuda/device.h', 'cuda/key_words.h', 'cuda/pair.cuh', 'cuda/plan.h', 'cuda/record_units.cuh',

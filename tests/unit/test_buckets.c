@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/pool.h"
-#include "base/copy_record.h"
+#include "cpu/copy_record.h"
 #include "cpu/few_words.h"
 #include "cpu/gather.h"
 #include "cpu/order.h"

@@ -2,8 +2,8 @@
  *
  * A call of memcpy takes longer than to move 20 bytes. Two words that overlap move any size between
  * one word and two, so a few loops with constant word sizes serve all sizes of records. */
-#ifndef RS_BASE_COPY_RECORD_H
-#define RS_BASE_COPY_RECORD_H
+#ifndef RECSORT_CPU_COPY_RECORD_H
+#define RECSORT_CPU_COPY_RECORD_H
 
 #include <stddef.h>
 #include <string.h>
