@@ -250,16 +250,13 @@ static bool search_folder(rs_registry *list, const char *folder)
   return rs_folder_list(folder, add_file, &s);
 }
 
-/* Searches the folder beside the library, so that an installed tree can be moved. If there is none,
- * searches the folder that was compiled in. */
-static bool search_plugin_folder(rs_registry *list)
+/* The folder beside the library, so that an installed tree can be moved; if there is none, the
+ * folder that was compiled in; "": nor is that. */
+static const char *plugin_folder(char path[RS_PATH_MAX + sizeof PLUGIN_FOLDER])
 {
-  char path[RS_PATH_MAX + sizeof PLUGIN_FOLDER];
-  if (rs_library_own_folder(path)) {
-    (void)strcat(path, PLUGIN_FOLDER);
-    if (rs_folder_exists(path)) return search_folder(list, path);
-  }
-  return !*RS_PLUGIN_FOLDER || search_folder(list, RS_PLUGIN_FOLDER);
+  if (!rs_library_own_folder(path)) return RS_PLUGIN_FOLDER;
+  (void)strcat(path, PLUGIN_FOLDER);
+  return rs_folder_exists(path) ? path : RS_PLUGIN_FOLDER;
 }
 
 static bool refuse_folder(rs_registry *list, const char *folder)
@@ -291,7 +288,23 @@ static bool search_path(rs_registry *list)
 
 static bool search_folders(rs_registry *list)
 {
-  return search_plugin_folder(list) && search_path(list);
+  char path[RS_PATH_MAX + sizeof PLUGIN_FOLDER];
+  const char *const folder = plugin_folder(path);
+  return (!*folder || search_folder(list, folder)) && search_path(list);
+}
+
+/* Adds where plugins were looked for. */
+static void add_folders(char *text, size_t size)
+{
+  char path[RS_PATH_MAX + sizeof PLUGIN_FOLDER], named[128];
+  const char *const folder = plugin_folder(path);
+  const size_t used = strlen(text),
+               set = rs_environment("RECSORT_PLUGIN_PATH", named, sizeof named);
+  (void)snprintf(text + used, size - used, "; searched: %.128s, and RECSORT_PLUGIN_PATH%s%s",
+                 *folder ? folder : "no folder of the library", set ? ": " : ", which is not set",
+                 set == 0             ? ""
+                 : set > sizeof named ? "a long list"
+                                      : named);
 }
 #else /* all plugins are linked in */
 static bool load(rs_registry *list, rs_candidate *candidate)
@@ -309,6 +322,12 @@ static bool search_folders(rs_registry *list)
 {
   (void)list;
   return true;
+}
+
+static void add_folders(char *text, size_t size)
+{
+  const size_t used = strlen(text);
+  (void)snprintf(text + used, size - used, "; this build of the library loads no others");
 }
 #endif
 
@@ -418,12 +437,14 @@ static void add_name(char *names, size_t size, const char *name)
 
 static recsort_status refuse_plugin(const rs_registry *list, const char *name, recsort_error *error)
 {
-  char names[200] = "";
+  char names[400] = "";
   for (size_t i = 0; i < list->count; i++)
-    if (list->candidates[i]->info.score)
-      add_name(names, sizeof names, list->candidates[i]->info.name);
-  return rs_fail(error, RECSORT_PLUGIN_ERROR,
-                 "there is no plugin \"%.100s\"; those that work here: %s", name, names);
+    if (list->candidates[i]->info.score) add_name(names, 100, list->candidates[i]->info.name);
+  add_folders(names, sizeof names);
+  return rs_fail(
+      error, RECSORT_PLUGIN_ERROR, "there is no plugin \"%.40s\"; those that work here: %s%s", name,
+      names,
+      strcmp(name, "cuda") == 0 ? "; a package of Debian and a wheel have it: recsort-cuda" : "");
 }
 
 static recsort_status refuse_algorithm(const rs_candidate *candidate, const char *name,
