@@ -19,7 +19,7 @@ PUBLIC = ('recsort/recsort.h', 'recsort/tools.h', 'recsort/partition.h')
 # the headers of a system define macros with names such as `near`.
 WHEN = (
     (r'^core/schema/(?!together|words)', 'defined(RECSORT_YAML)'),
-    (r'/platform/posix/libraries\.c$', '!defined(_WIN32) && defined(RECSORT_PLUGINS)'),
+    (r'/platform/posix/(libraries|quota)\.c$', '!defined(_WIN32) && defined(RECSORT_PLUGINS)'),
     (r'/platform/windows/libraries\.c$', 'defined(_WIN32) && defined(RECSORT_PLUGINS)'),
     (r'/platform/posix/files\.c$',
      '!defined(_WIN32) && (defined(RECSORT_PLUGINS) || defined(RECSORT_YAML))'),

@@ -49,6 +49,7 @@ static struct {
   rs_thread threads[MOST_THREADS];
   int64_t retry_at;
   bool prepared;
+  recsort_executor own; /* made by its first user */
 } pool = {.lock = RS_MUTEX_INIT, .finished = RS_CONDITION_INIT};
 
 static inline void relax(void)
@@ -349,8 +350,8 @@ static void run_in_slot(slot *job, unsigned stripes, void (*task)(void *argument
   atomic_store(&job->taken, false);
 }
 
-/* `context` is the number of threads that may work, at most MOST_THREADS. A caller that is cancelled
- * while it waits would abandon its job. */
+/* `context` is the number of threads that may work, at most MOST_THREADS. A caller that is
+ * cancelled while it waits would abandon its job. */
 static void pool_run(void *context, void (*task)(void *argument, size_t number), void *argument,
                      size_t count)
 {
@@ -369,12 +370,14 @@ static void pool_run(void *context, void (*task)(void *argument, size_t number),
 
 const recsort_executor *recsort_executor_default(void)
 {
-  static recsort_executor own = {.struct_size = sizeof own, .run = pool_run};
   rs_mutex_lock(&pool.lock);
-  if (own.threads == 0) own.threads = capped(rs_processors_in_quota());
-  own.context = (void *)(uintptr_t)own.threads;
+  if (!pool.own.run) {
+    const unsigned threads = capped(rs_processors_in_quota());
+    pool.own = (recsort_executor){sizeof pool.own, (void *)(uintptr_t)threads, .run = pool_run,
+                                  .threads = threads};
+  }
   rs_mutex_unlock(&pool.lock);
-  return &own;
+  return &pool.own;
 }
 
 /* ---- Teams ---- */

@@ -175,6 +175,8 @@ INLINED void sort_words(uint32_t *words, uint32_t *other, size_t count, unsigned
     rs_few_words_sort(words, count);
     return;
   }
+#else
+  (void)most;
 #endif
   if (count <= INSERTED && insert_words(words, count)) return;
   for (size_t i = 0; i < count; i++)

@@ -13,11 +13,12 @@
 
 enum { LONGEST = 4096 };
 
-/* Reads the numbers at the start of a file of a group. Returns how many there are, at most two. */
-static int read_numbers(const char *group, const char *name, long long numbers[2])
+/* Reads the numbers at the start of a file of a control group. Returns how many there are, at most
+ * two. */
+static int read_numbers(const char *cgroup, const char *name, long long numbers[2])
 {
   char path[3 * LONGEST];
-  const int length = snprintf(path, sizeof path, "%s/%s", group, name);
+  const int length = snprintf(path, sizeof path, "%s/%s", cgroup, name);
   FILE *const file = length > 0 && (size_t)length < sizeof path ? fopen(path, "re") : NULL;
   if (!file) return 0;
   const int found = fscanf(file, "%lld %lld", &numbers[0], &numbers[1]);
@@ -25,29 +26,29 @@ static int read_numbers(const char *group, const char *name, long long numbers[2
   return found;
 }
 
-/* A group has the files of one version only. */
-static unsigned quota_of(const char *group)
+/* A control group has the files of one version only. */
+static unsigned quota_of(const char *cgroup)
 {
   long long time[2], period[2];
-  if (read_numbers(group, "cpu.max", time) == 2)
+  if (read_numbers(cgroup, "cpu.max", time) == 2)
     period[0] = time[1];
-  else if (read_numbers(group, "cpu.cfs_quota_us", time) < 1 ||
-           read_numbers(group, "cpu.cfs_period_us", period) < 1)
+  else if (read_numbers(cgroup, "cpu.cfs_quota_us", time) < 1 ||
+           read_numbers(cgroup, "cpu.cfs_period_us", period) < 1)
     return UINT_MAX;
   if (time[0] <= 0 || period[0] <= 0 || (time[0] - 1) / period[0] >= UINT_MAX) return UINT_MAX;
   return (unsigned)((time[0] - 1) / period[0] + 1);
 }
 
-/* The least quota of a group and those above it. In a container the path may be valid only on the
- * host; the root that the container sees is then its own group. */
+/* The least quota of a control group and those above it. In a container the path may be valid only
+ * on the host; the root that the container sees is then its own control group. */
 static unsigned least_quota(const char *root, const char *controller, char *path)
 {
-  char group[2 * LONGEST];
+  char cgroup[2 * LONGEST];
   unsigned least = UINT_MAX;
   for (;;) {
     const int length =
-        snprintf(group, sizeof group, "%s/sys/fs/cgroup%s%s", root, controller, path);
-    const unsigned quota = length < (int)sizeof group ? quota_of(group) : UINT_MAX;
+        snprintf(cgroup, sizeof cgroup, "%s/sys/fs/cgroup%s%s", root, controller, path);
+    const unsigned quota = length < (int)sizeof cgroup ? quota_of(cgroup) : UINT_MAX;
     char *const slash = strrchr(path, '/');
     least = quota < least ? quota : least;
     if (!slash) return least;

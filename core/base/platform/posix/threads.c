@@ -76,8 +76,13 @@ unsigned rs_processors(void)
 
 unsigned rs_processors_in_quota(void)
 {
-  const unsigned all = rs_processors(), quota = rs_quota_in("");
+  const unsigned all = rs_processors();
+#ifdef RS_LOADS_PLUGINS /* otherwise the library opens no file */
+  const unsigned quota = rs_quota_in("");
   return all < quota ? all : quota;
+#else
+  return all;
+#endif
 }
 
 void rs_mutex_init(rs_mutex *mutex)
