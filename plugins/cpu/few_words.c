@@ -134,14 +134,14 @@ AVX2 static void sort_bitonic_rows(row *rows)
 
 /* Merges `half` sorted rows and the sorted ones behind them, which are no more; both are multiples
  * of ROWS. The network is the one for 2 * half rows. Rows that are not there would hold what is
- * greater than all words, and no comparison moves that. */
+ * greater than all words, and no comparison moves that. The greater rows stay reversed: what is
+ * bitonic is so from either end. */
 AVX2 static void merge_rows(row *rows, size_t half, size_t all)
 {
   size_t apart = half / 2;
   for (size_t i = 0; i < all - half; i++) {
-    row reversed = reversed_8(rows[half + i]);
-    exchange(rows + half - 1 - i, &reversed);
-    rows[half + i] = reversed_8(reversed);
+    rows[half + i] = reversed_8(rows[half + i]);
+    exchange(rows + half - 1 - i, rows + half + i);
   }
   for (; apart >= 2 * ROWS && 2 * half == all; apart /= 4) /* two steps with one look at memory */
     for (size_t i = 0; i < all; i += 2 * apart)

@@ -27,7 +27,7 @@
 
 /* ---- Orders ---- */
 
-enum { PATTERNS = 10 };
+enum { PATTERNS = 12 };
 
 /* Key `i` of a pattern. There are ties in all of them. */
 static uint64_t key_of(unsigned pattern, size_t i, uint64_t random)
@@ -54,8 +54,12 @@ static uint64_t key_of(unsigned pattern, size_t i, uint64_t random)
                                          : i / 2;
   case 8: /* only the first one has a lowest bit, and others are equal above it */
     return i ? (random % 40 + 1) << 4 : 20 << 4 | 1;
-  default:
+  case 9:
     return i % 2 ? random % 7 : UINT64_MAX - random % 7;
+  case 10: /* 16 bits vary: too many for an index above 2^15, and no more than are counted */
+    return 5 + (random & 0xffff) * 8;
+  default: /* words tie that have many bits more than it takes to tell them apart */
+    return (random % 2000) << 20 | (random >> 60 & 3);
   }
 }
 
@@ -81,6 +85,7 @@ static void check_order(order_function *find, unsigned pattern, unsigned width, 
   uint32_t *const halves = malloc((count + 1) * sizeof *halves);
   uint32_t *const order = malloc((2 * count + 1) * sizeof *order);
   numbered *const expected = malloc((count + 1) * sizeof *expected);
+  order[2 * count] = 12345;
   for (size_t i = 0; i < count; i++) {
     keys[i] = key_of(pattern, i, next_random(&seed));
     halves[i] = (uint32_t)(keys[i] >> 32 ^ keys[i]);
@@ -93,6 +98,7 @@ static void check_order(order_function *find, unsigned pattern, unsigned width, 
   const keys_found found =
       find(width == 32 ? (const void *)halves : keys, width, count, order, order + count);
   assert_int_equal(found, ascend ? KEYS_IN_ORDER : KEYS_ORDERED);
+  assert_int_equal(order[2 * count], 12345);
   for (size_t i = 0; i < count; i++)
     if (order[i] != expected[i].index)
       fail_msg("pattern %u, %u bits, %zu keys: place %zu", pattern, width, count, i);
@@ -104,8 +110,8 @@ static void check_order(order_function *find, unsigned pattern, unsigned width, 
 
 static void check_orders(order_function *find)
 {
-  static const size_t counts[] = {1000,  2047,  2048,  2049,   16383, 16384,
-                                  16385, 20000, 40000, 131072, 131073};
+  static const size_t counts[] = {1000,  4095,  4096,  4097,  8192,   8193,  16383,
+                                  16384, 16385, 20000, 40000, 131072, 131073};
   for (unsigned pattern = 0; pattern < PATTERNS; pattern++)
     for (unsigned width = 32; width <= 64; width += 32) {
       for (size_t count = 0; count < 300; count++)
