@@ -87,7 +87,10 @@ static recsort_status set_up_keys(recsort_sorter *sorter, const recsort_schema *
 void rs_sorter_count_threads(recsort_sorter *sorter)
 {
   const recsort_executor executor = {.run = sorter->team.run, .context = sorter->team.context};
-  if (sorter->usual_team) sorter->team = rs_team(sorter->own_team ? NULL : &executor, 0);
+  if (!sorter->usual_team) return;
+  sorter->team = rs_team(sorter->own_team ? NULL : &executor, 0);
+  sorter->choice.plugins->team = sorter->team;
+  sorter->planned.plugin = NULL; /* the plan of the last call was for as many threads as then */
 }
 
 static recsort_status set_up_plugin(recsort_sorter *sorter, const recsort_options *options,

@@ -41,7 +41,7 @@ struct recsort_sorter {
   bool on_device; /* jobs are in a device's memory, and no call takes records of the host's */
   bool selected;  /* the last call has sorted nothing but the first records */
   team team;
-  bool usual_team; /* nobody said how many threads it has, so rs_team() counts processors */
+  bool usual_team; /* neither options nor executor set its threads: rs_team() counts processors */
   bool own_team;   /* of the library's pool */
   rs_block_plan planned;
   void *block; /* aligned as plugins require; an allocator may align less */
@@ -68,7 +68,7 @@ recsort_status rs_sorter_check(const recsort_sorter *sorter, const void *records
 recsort_status rs_sorter_set_columns(recsort_sorter *sorter, const recsort_column *columns,
                                      size_t column_count, size_t count, recsort_error *error);
 
-/* Counts the processors again, if nobody said how many threads the team has. */
+/* Counts the processors again, unless the options or the executor set the number of threads. */
 void rs_sorter_count_threads(recsort_sorter *sorter);
 
 /* The block that calls work in, as plugins want it aligned. */

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <dirent.h>
 #include <ftw.h>
 #include <limits.h>
 #include <recsort/recsort.h>
@@ -76,6 +77,8 @@ static void test_quotas(void **state)
 
 /* ---- This machine ---- */
 
+enum { RECORDS = 1 << 20 };
+
 static bool put(const char *group, const char *name, const char *text)
 {
   char path[PATH_MAX];
@@ -101,6 +104,18 @@ static unsigned threads_of(const recsort_sorter *sorter)
   return stats.threads;
 }
 
+/* The threads of this process; 0: not known. */
+static size_t threads_here(void)
+{
+  DIR *const folder = opendir("/proc/self/task");
+  size_t count = 0;
+  if (!folder) return 0;
+  for (const struct dirent *entry; (entry = readdir(folder));)
+    count += entry->d_name[0] != '.';
+  (void)closedir(folder);
+  return count;
+}
+
 /* In the group: the exit status, 0 if all is right. */
 static int count_threads(const char *group, bool is_version_2)
 {
@@ -109,7 +124,7 @@ static int count_threads(const char *group, bool is_version_2)
   recsort_job job = RECSORT_JOB_INIT;
   recsort_schema *schema = NULL;
   recsort_sorter *counting = NULL, *told = NULL;
-  uint32_t records[1] = {0};
+  static uint32_t records[RECORDS];
   options.plugin = "cpu";
   if (!put(group, "cgroup.procs", "0")) return 10;
   if (recsort_schema_load_memory(text, sizeof text - 1, NULL, NULL, &schema, NULL)) return 11;
@@ -121,10 +136,18 @@ static int count_threads(const char *group, bool is_version_2)
   if (recsort_executor_default()->threads != 1) return 16;
   job.records = records;
   job.sorted = records;
-  job.count = 1;
+  job.count = RECORDS;
+  for (uint32_t i = 0; i < RECORDS; i++)
+    records[i] = i * UINT32_C(2654435761);
+  if (recsort_sort(counting, records, RECORDS, NULL)) return 22;
+  if (threads_here() != 1) return 23;
   if (!put_quota(group, is_version_2, 2)) return 17;
   if (recsort_sorter_reserve(counting, &job, NULL)) return 18;
   if (threads_of(counting) != 2) return 19;
+  for (uint32_t i = 0; i < RECORDS; i++)
+    records[i] = i * UINT32_C(2654435761);
+  if (recsort_sort(counting, records, RECORDS, NULL)) return 24;
+  if (threads_here() != 2) return 25;
   if (recsort_sorter_reserve(told, &job, NULL)) return 20;
   if (threads_of(told) != 3) return 21;
   recsort_sorter_destroy(counting);
@@ -133,8 +156,8 @@ static int count_threads(const char *group, bool is_version_2)
   return 0;
 }
 
-/* A sorter that nobody told how many threads to have, created where one processor's time is left,
- * and used where two are. */
+/* Creates sorters in a group with the time of one processor, and uses them with that of two. Only
+ * the sorter that was told its number of threads keeps it. */
 static void test_a_group(void **state)
 {
   static const char *const places[] = {V1, V2};
