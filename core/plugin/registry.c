@@ -250,8 +250,8 @@ static bool search_folder(rs_registry *list, const char *folder)
   return rs_folder_list(folder, add_file, &s);
 }
 
-/* The folder beside the library, so that an installed tree can be moved; if there is none, the
- * folder that was compiled in; "": nor is that. */
+/* Returns the folder "recsort" beside the library, so that you can move an installed tree; without
+ * it the folder that was compiled in, which may be "". */
 static const char *plugin_folder(char path[RS_PATH_MAX + sizeof PLUGIN_FOLDER])
 {
   if (!rs_library_own_folder(path)) return RS_PLUGIN_FOLDER;
@@ -293,15 +293,16 @@ static bool search_folders(rs_registry *list)
   return (!*folder || search_folder(list, folder)) && search_path(list);
 }
 
-/* Adds where plugins were looked for. */
+/* Adds the folders that the library searched. */
 static void add_folders(char *text, size_t size)
 {
   char path[RS_PATH_MAX + sizeof PLUGIN_FOLDER], named[128];
   const char *const folder = plugin_folder(path);
   const size_t used = strlen(text),
                set = rs_environment("RECSORT_PLUGIN_PATH", named, sizeof named);
-  (void)snprintf(text + used, size - used, "; searched: %.128s, and RECSORT_PLUGIN_PATH%s%s",
-                 *folder ? folder : "no folder of the library", set ? ": " : ", which is not set",
+  (void)snprintf(text + used, size - used,
+                 "; the library searched %.128s and RECSORT_PLUGIN_PATH%s%s",
+                 *folder ? folder : "no folder of its own", set ? ": " : ", which is not set",
                  set == 0             ? ""
                  : set > sizeof named ? "a long list"
                                       : named);
@@ -327,7 +328,7 @@ static bool search_folders(rs_registry *list)
 static void add_folders(char *text, size_t size)
 {
   const size_t used = strlen(text);
-  (void)snprintf(text + used, size - used, "; this build of the library loads no others");
+  (void)snprintf(text + used, size - used, "; this build of the library loads no other plugins");
 }
 #endif
 
@@ -442,9 +443,9 @@ static recsort_status refuse_plugin(const rs_registry *list, const char *name, r
     if (list->candidates[i]->info.score) add_name(names, 100, list->candidates[i]->info.name);
   add_folders(names, sizeof names);
   return rs_fail(
-      error, RECSORT_PLUGIN_ERROR, "there is no plugin \"%.40s\"; those that work here: %s%s", name,
-      names,
-      strcmp(name, "cuda") == 0 ? "; a package of Debian and a wheel have it: recsort-cuda" : "");
+      error, RECSORT_PLUGIN_ERROR, "there is no plugin \"%.40s\"; the plugins that work here: %s%s",
+      name, names,
+      strcmp(name, "cuda") == 0 ? "; install the Debian package or the wheel recsort-cuda" : "");
 }
 
 static recsort_status refuse_algorithm(const rs_candidate *candidate, const char *name,

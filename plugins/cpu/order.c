@@ -12,7 +12,7 @@
  * ascend strictly are those of all keys; keys with their indices that ascend strictly all differ;
  * and where whole runs follow one another, a byte for each index costs little.
  *
- * Few words have no time for tables of digits: few_words.h sorts them.
+ * Where there is AVX2, few_words.h sorts few words, which have no time for tables of digits.
  *
  * Keys of which few are out of place are a case of their own: these few are taken out, sorted, and
  * merged back in.
@@ -37,9 +37,8 @@ typedef struct build {
 } build;
 
 enum {
-  DIGIT_BITS =
-      11,     /* at most: its places should stay in the caches, and tasks have 64 KiB of stack */
-  ENOUGH = 4, /* more bits than count the keys: 1 in 16 is equal to another one */
+  DIGIT_BITS = 11,   /* at most: places stay in the caches, and tables in 64 KiB of stack */
+  ENOUGH = 4,        /* more bits than count the keys: 1 in 16 is equal to another one */
   WORD_BITS = 31,    /* no word is UINT32_MAX, as few_words.h asks for */
   COUNTED_BITS = 16, /* the counts of as many values fit in the caches */
   INSERTED = 24,     /* keys that insertion sorts well in any order */
@@ -298,7 +297,7 @@ enum {
   CELL_BITS = 13,    /* at most */
   KEYS_OF_CELL = 16, /* about */
   PARTS = 1 << 10,
-  WORTH_PARTS = 1 << 13,
+  WORTH_PARTS = 1 << 13, /* fewer keys are sorted as one part, and lose some bits */
   WORDS_OF_PART = 1 << 8 /* at least as many are worth a part */
 };
 
@@ -517,7 +516,8 @@ INLINED bool order_ordered(const void *keys, unsigned width, size_t count, surve
 
 /* Sorts keys that are so few that parts of them are not worth it, or that words have all bits of.
  * True: words have all bits, and ascend strictly. Then they are those of all keys, each once, as
- * both arrays hold no others, even at a place that no pass has written. So the order is right. */
+ * both arrays hold no others, even at a place that no pass has written, and none of them is what
+ * fills up rows of networks. So the order is right. */
 INLINED bool order_as_one(const void *keys, unsigned width, size_t count, survey s, unsigned bottom,
                           build by, uint32_t *order, uint32_t *other)
 {
@@ -527,7 +527,7 @@ INLINED bool order_as_one(const void *keys, unsigned width, size_t count, survey
   for (size_t i = 0; i < count; i++)
     order[i] = other[i] = word_at(keys, width, s.least, low, index_bits, i);
   sort_words(order, other, count, index_bits, by, FEW_WORDS);
-  const bool ascend = words_ascend(order, count);
+  const bool ascend = words_ascend(order, count) && order[count - 1] >> WORD_BITS == 0;
   keep_indices(order, count, index_bits);
   return ascend && low == bottom;
 }

@@ -233,15 +233,16 @@ static void test_a_refused_plugin_by_name(void **state)
   assert_int_equal(create("wrong_abi", NULL, NULL, &sorter, &error), RECSORT_PLUGIN_ERROR);
   assert_non_null(strstr(error.text, "another version"));
   assert_int_equal(create("nothing", NULL, NULL, &sorter, &error), RECSORT_PLUGIN_ERROR);
-  assert_non_null(strstr(error.text, "there is no plugin \"nothing\"; those that work here: cpu; "
-                                     "searched: "));
+  assert_non_null(strstr(error.text, "there is no plugin \"nothing\"; the plugins that work here: "
+                                     "cpu; the library searched "));
   assert_non_null(strstr(error.text, WRONG));
   assert_null(strstr(error.text, "recsort-cuda"));
   assert_int_equal(create("a\x7f\x1b", NULL, NULL, &sorter, &error), RECSORT_PLUGIN_ERROR);
-  assert_non_null(strstr(error.text, "there is no plugin \"a??\"; those that work here: cpu"));
+  assert_non_null(
+      strstr(error.text, "there is no plugin \"a??\"; the plugins that work here: cpu"));
   search(RS_TEST_PLUGINS "/none");
   assert_int_equal(create("cuda", NULL, NULL, &sorter, &error), RECSORT_PLUGIN_ERROR);
-  assert_non_null(strstr(error.text, "; a package of Debian and a wheel have it: recsort-cuda"));
+  assert_non_null(strstr(error.text, "; install the Debian package or the wheel recsort-cuda"));
   search(WRONG);
   assert_int_equal(create("cpu", "quantum", NULL, &sorter, &error), RECSORT_PLUGIN_ERROR);
   assert_non_null(strstr(error.text, "no algorithm \"quantum\"; it has parallel, sequential"));

@@ -580,10 +580,10 @@ typedef struct recsort_options {
   const char *plugin;    /* a plugin's name; NULL or "auto": the fastest one here */
   const char *algorithm; /* one of the plugin's; NULL: its default */
   unsigned threads;      /* CPU threads; 0: as many as the executor has, or one for each processor
-                          * that the process may run on. On Linux CPU quotas of control groups count
-                          * as fewer processors, rounded up; they are read when the sorter is created
-                          * and by recsort_sorter_reserve. At most 1024 threads are used, and at most
-                          * as many as the executor has */
+                          * that the process may run on, but on Linux no more than the CPU quotas of
+                          * its control groups allow, rounded up. The library reads these when you
+                          * create the sorter, and in recsort_sorter_reserve. At most 1024 threads
+                          * are used, and at most as many as the executor has */
   const recsort_allocator *allocator; /* copied; NULL: the C library's */
   const recsort_executor *executor;   /* copied; NULL: the library's own pool of threads */
   const char *const *plugin_options;  /* for the plugin, each "key=value", such as "memory=8G";
