@@ -14,11 +14,11 @@ LIBYAML = {'name': 'libyaml', 'version': '0.2.5', 'license': 'MIT'}  # tools/pyt
 CUDART = {'name': 'cudart-static', 'version': 'NOASSERTION', 'license': 'LicenseRef-NVIDIA-CUDA-EULA'}  # of the nvcc that built the plugin
 
 
-def parts_of(name):
+def parts_of(path):
     """Of others, what a file has in it."""
-    if 'cuda' in name:
+    if 'cuda' in path.name:
         return [CUDART]
-    return [LIBYAML] if name.endswith('.whl') or name.startswith('recsort-') and '-py' in name else []
+    return [LIBYAML] if path.parent.name == 'python' else []
 
 
 def main():
@@ -31,11 +31,11 @@ def main():
                          'downloadLocation': 'NOASSERTION', 'copyrightText': 'NOASSERTION', 'filesAnalyzed': False, **more}
         return key
 
-    for path in sorted(folder.iterdir()):
+    for path in sorted(path for path in folder.rglob('*') if path.is_file()):
         key = add(path.name, version, 'MIT', checksums=[
             {'algorithm': 'SHA256', 'checksumValue': hashlib.sha256(path.read_bytes()).hexdigest()}])
         relations.append(('SPDXRef-DOCUMENT', 'DESCRIBES', key))
-        for part in parts_of(path.name):
+        for part in parts_of(path):
             relations.append((key, 'CONTAINS', add(part['name'], part['version'], part['license'])))
     created = time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime(int(os.environ['SOURCE_DATE_EPOCH'])))
     json.dump({'spdxVersion': 'SPDX-2.3', 'dataLicense': 'CC0-1.0', 'SPDXID': 'SPDXRef-DOCUMENT', 'name': f'recsort-{version}',

@@ -40,16 +40,7 @@ fi
 
 lintian --display-info --fail-on error,warning,info --allow-root "$scratch"/first/*.deb
 
-# Who is not root becomes root of a user namespace, which cannot read the folders of others.
 cp -r "$here/root.sh" "$here/../install/outside" "$scratch"
-chmod -R a+rX "$scratch"
+chmod -R a+rX "$scratch" # root.sh may be run by another user
 export CC="$2" DEBS="$scratch/first"
-. /etc/os-release
-# The mirrors are those of this machine; without lists of apt, those that mmdebstrap knows.
-apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' 'Origin: Debian' |
-  sort -u > "$scratch/sources"
-if [ -s "$scratch/sources" ]; then mirrors=-; else mirrors=; fi
-# Unquoted: a word or none.
-mmdebstrap --quiet --variant=apt --format=null --dpkgopt=force-unsafe-io \
-  --aptopt='Acquire::Languages "none"' --customize-hook="sh -eu '$scratch/root.sh' \"\$1\"" \
-  "$VERSION_CODENAME" /dev/null $mirrors < "$scratch/sources"
+"$here/clean_root.sh" "sh -eu '$scratch/root.sh'"

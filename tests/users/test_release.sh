@@ -1,0 +1,23 @@
+#!/bin/sh
+# Usage: test_release.sh SOURCE-FOLDER
+# Makes a release of the last commit, without the plugin for GPUs and with one wheel, which the users of try.sh try; makes it
+# once more, which gives the same bytes; and changes a file, which the packager notices.
+set -eu
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+if ! git -C "$1" rev-parse HEAD > "$scratch/log" 2>&1; then
+  echo 'skipped: the source is in no repository of git'
+  exit 77
+fi
+git clone -q "$1" "$scratch/source"
+PATH=$(echo "$PATH" | tr : '\n' | grep -v cuda | paste -sd :)
+"$scratch/source/tools/release.sh" "$scratch/first" native
+"$scratch/source/tools/release.sh" --only-make "$scratch/second" native > "$scratch/log"
+diff "$scratch/first/SHA256SUMS" "$scratch/second/SHA256SUMS"
+diff -r "$scratch/first" "$scratch/second"
+echo >> "$scratch/second"/recsort-*-docs.tar.gz
+if "$scratch/source/tests/users/try.sh" "$scratch/second" packager > "$scratch/log" 2>&1; then
+  echo 'a changed file is not noticed'
+  exit 1
+fi
+grep 'docs.tar.gz: FAILED' "$scratch/log"
