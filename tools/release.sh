@@ -1,16 +1,23 @@
 #!/bin/sh
-# Usage: tools/release.sh [--only-make] FOLDER [WHEEL...]
+# Usage: tools/release.sh [--only-make] [--without-cuda] FOLDER [WHEEL...]
 # Makes all files of a release in FOLDER, from what is committed: the source, recsort.c with its headers, the documents as
 # pages, packages in debian/ and rpm/, the Python package in python/ as a source distribution and wheels (as
 # tools/python/wheels.sh says; all four, or those that you name), an SBOM (SPDX 2.3), and SHA256SUMS. Where nvcc is, the
-# plugin for GPUs comes as a package and as a wheel, for all GPUs, which takes minutes more.
+# plugin comes as a package and as a wheel, for all GPUs, which takes minutes more, unless you say --without-cuda.
 # Then each kind of user tries the files in a clean root (tests/users), unless you say --only-make.
 # The same commit gives the same bytes: compare two runs by `sha256sum -c`. The tag is yours to set.
 set -eu
 umask 022
-try=yes
-if [ "${1-}" = --only-make ]; then try= && shift; fi
-[ $# -ge 1 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+try=yes cuda=
+while :; do
+  case ${1-} in
+    --only-make) try= ;;
+    --without-cuda) cuda=-DCMAKE_CUDA_COMPILER=NOTFOUND ;;
+    '' | -*) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    *) break ;;
+  esac
+  shift
+done
 complain() { echo "release.sh: $*" >&2; exit 1; }
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
@@ -34,7 +41,8 @@ pack() { # PARENT NAME ARCHIVE
 git archive --format=tar "--prefix=$name/" HEAD | tee "$scratch/source.tar" | gzip -9n > "$folder/$name.tar.gz"
 tar -C "$scratch" -xf "$scratch/source.tar"
 source=$scratch/$name build=$scratch/build
-cmake -S "$source" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr -DRECSORT_TESTS=OFF > "$scratch/log"
+# Unquoted: a word or none.
+cmake -S "$source" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr -DRECSORT_TESTS=OFF $cuda > "$scratch/log"
 cmake --build "$build" > "$scratch/log" || { tail -n 30 "$scratch/log"; exit 1; }
 cmake --build "$build" --target amalgamation docs > "$scratch/log" || { tail -n 30 "$scratch/log"; exit 1; }
 

@@ -10,9 +10,8 @@ if ! git -C "$1" rev-parse HEAD > "$scratch/log" 2>&1; then
   exit 77
 fi
 git clone -q "$1" "$scratch/source"
-PATH=$(echo "$PATH" | tr : '\n' | grep -v cuda | paste -sd :)
-"$scratch/source/tools/release.sh" "$scratch/first" native
-"$scratch/source/tools/release.sh" --only-make "$scratch/second" native > "$scratch/log"
+"$scratch/source/tools/release.sh" --without-cuda "$scratch/first" native
+"$scratch/source/tools/release.sh" --only-make --without-cuda "$scratch/second" native > "$scratch/log"
 diff "$scratch/first/SHA256SUMS" "$scratch/second/SHA256SUMS"
 diff -r "$scratch/first" "$scratch/second"
 echo >> "$scratch/second"/recsort-*-docs.tar.gz
