@@ -40,6 +40,9 @@ static recsort_status check_options(const recsort_options *options, recsort_erro
   if (options->key_count && !options->keys)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "key_count of the options is %zu, keys is NULL",
                    options->key_count);
+  if ((unsigned)options->verify > RECSORT_VERIFY_FULL)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "verify of the options is %u",
+                   (unsigned)options->verify);
   if (options->executor && !options->executor->run)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "the executor has no run");
   status = check_plugin_options(options, error);
@@ -109,11 +112,12 @@ static recsort_status set_up_plugin(recsort_sorter *sorter, const recsort_option
   sorter->own_team = !options->executor;
   sorter->usual_team =
       options->threads == 0 && (sorter->own_team || options->executor->threads == 0);
-  sorter->verify = options->verify;
+  sorter->verify = options->verify == RECSORT_VERIFY_FULL;
   rs_registry *plugins = NULL;
   status = rs_registry_create(&sorter->allocator, &sorter->team, told, options->plugin_option_count,
                               &plugins, error);
   if (status) return status;
+  plugins->host.verify = (uint32_t)options->verify;
   return rs_choice_open(&sorter->choice, plugins, options, algorithm,
                         sorter->plan.program.key_width, error);
 }

@@ -37,7 +37,7 @@ struct recsort_sorter {
   rs_arena arena;
   rs_plan plan;
   rs_choice choice; /* the choice of the plugin */
-  bool verify;
+  bool verify; /* results in full */
   bool on_device; /* jobs are in a device's memory, and no call takes records of the host's */
   bool selected;  /* the last call has sorted nothing but the first records */
   team team;

@@ -54,10 +54,10 @@ cp -r "$build/docs/html" "$scratch/$name-docs"
 pack "$scratch" "$name-docs" "$folder/$name-docs.tar.gz"
 
 mkdir "$folder/debian"
-cpack --config "$build/CPackConfig.cmake" -B "$scratch/deb" > "$scratch/log" || { cat "$scratch/log"; exit 1; }
+cpack --config "$build/CPackConfig.cmake" -B "$scratch/deb" > "$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
 cp "$scratch"/deb/*.deb "$folder/debian"
 if command -v rpmbuild > "$scratch/log"; then
-  cpack -G RPM --config "$build/CPackConfig.cmake" -B "$scratch/rpm" > "$scratch/log" ||
+  cpack -G RPM --config "$build/CPackConfig.cmake" -B "$scratch/rpm" > "$scratch/log" 2>&1 ||
     { cat "$scratch/log"; exit 1; }
   mkdir "$folder/rpm"
   cp "$scratch"/rpm/*.rpm "$folder/rpm"

@@ -5,6 +5,7 @@
  *   scatter    moves each element to its bucket, in input order
  *   finish     for each bucket, whose elements fit a second-level cache: encodes its keys once
  * more, finds their order (order.h), which is checked, and moves the elements to their places
+ *   check      the last key of each bucket is less than the first one of the next
  *
  * An element is a record; or a key with its index, of which only the index goes to its place.
  *
@@ -47,7 +48,7 @@ typedef struct layout {
   uint64_t keys;    /* of a sort of keys; later the permutation */
   uint64_t copy;    /* elements by buckets, if they are not where the result goes */
   uint64_t buckets; /* the bucket of each element */
-  uint64_t sample;
+  uint64_t sample;  /* later the ends of the buckets */
   uint64_t splitters;
   uint64_t begin; /* where the part of each piece begins in each bucket, bucket by bucket */
   uint64_t next;  /* where those parts end once the elements have moved */
@@ -627,6 +628,19 @@ static team_range places_of(const bucket_sort *s, size_t bucket)
   return (team_range){(size_t)begin[0], (size_t)begin[s->pieces]};
 }
 
+/* The first key of a bucket in its order, and behind it the last one. */
+static char *ends_of(const bucket_sort *s, size_t bucket)
+{
+  return s->memory + s->at.sample + 2 * bucket * s->key_size;
+}
+
+static void note_ends(const bucket_sort *s, size_t bucket, const char *first, const char *last)
+{
+  char *const ends = ends_of(s, bucket);
+  memcpy(ends, first, s->key_size);
+  memcpy(ends + s->key_size, last, s->key_size);
+}
+
 static void finish_one(void *argument, size_t bucket, unsigned slot)
 {
   bucket_sort *const s = argument;
@@ -643,28 +657,63 @@ static void finish_one(void *argument, size_t bucket, unsigned slot)
   }
   const gathering by = {found == KEYS_ORDERED ? mine.order : NULL, count, s->size,
                         copy_class_of(s->size)};
+  const size_t first = by.order ? by.order[0] : 0,
+               last = by.order ? by.order[count - 1] : count - 1;
+  note_ends(s, bucket, mine.keys + first * s->key_size, mine.keys + last * s->key_size);
   deliver(s, &by, elements, places.begin, mine.copy);
+}
+
+/* True if the keys of all elements in a part of a bucket are `key`. */
+static bool all_are(const bucket_sort *s, const char *elements, size_t count, const char *key,
+                    char *space)
+{
+  unsigned char differ = 0;
+  for (size_t i = 0; i < count; i += CLASSIFY_AT_ONCE) {
+    const size_t left = count - i, some = left < CLASSIFY_AT_ONCE ? left : CLASSIFY_AT_ONCE;
+    if (!bucket_keys(s, elements + i * s->size, some, space)) return false;
+    differ |= memcmp(space, key, s->key_size) != 0;
+    differ |= memcmp(space, space + s->key_size, (some - 1) * s->key_size) != 0;
+  }
+  return !differ;
 }
 
 /* Places [begin, end) of a piece in buckets whose keys are all equal. */
 static void finish_equal_piece(void *argument, size_t piece, unsigned slot)
 {
-  const bucket_sort *const s = argument;
+  bucket_sort *const s = argument;
   const team_range range = team_cut(s->count, piece, s->pieces);
-  (void)slot;
   for (size_t b = 0; b < s->buckets; b++) {
     const team_range places = places_of(s, b);
     const size_t begin = larger(places.begin, range.begin);
     const size_t end = places.end < range.end ? places.end : range.end;
     const gathering as_they_are = {NULL, end - begin, s->size, copy_class_of(s->size)};
-    if (splitters_of(s)->equal[b] && begin < end)
-      deliver(s, &as_they_are, s->scattered + begin * s->size, begin, NULL);
+    if (!splitters_of(s)->equal[b] || begin >= end) continue;
+    char *const key = slot_at(s, slot), *const space = key + (s->key_size + 63) / 64 * 64;
+    const char *const elements = s->scattered + begin * s->size;
+    if (!bucket_keys(s, s->scattered + places.begin * s->size, 1, key) ||
+        !all_are(s, elements, end - begin, key, space))
+      s->good = false;
+    if (begin == places.begin) note_ends(s, b, key, key);
+    deliver(s, &as_they_are, elements, begin, NULL);
   }
 }
 
 static bool has_equal(const bucket_sort *s)
 {
   return memchr(splitters_of(s)->equal, 1, s->buckets);
+}
+
+/* True if the last key of each bucket is less than the first one of the next. */
+static bool buckets_ascend(const bucket_sort *s)
+{
+  size_t before = s->buckets;
+  for (size_t b = 0; b < s->buckets; b++) {
+    const team_range places = places_of(s, b);
+    if (places.begin == places.end) continue;
+    if (before < s->buckets && !is_less(s, ends_of(s, 0), 2 * before + 1, 2 * b)) return false;
+    before = b;
+  }
+  return true;
 }
 
 /* ---- The sort ---- */
@@ -689,6 +738,7 @@ static recsort_status sort_in_buckets(bucket_sort *s, recsort_plugin_times *time
   if (!all_places_taken(s)) return RECSORT_CORRUPT_RESULT;
   team_each(s->team, s->buckets, finish_one, s);
   if (s->good && has_equal(s)) team_each(s->team, s->pieces, finish_equal_piece, s);
+  if (s->good && !buckets_ascend(s)) s->good = false;
   lap(&clock, &times->sort);
   if (s->good) return RECSORT_OK;
   if (s->in_place) team_each(s->team, s->pieces, put_back_piece, s);

@@ -50,13 +50,6 @@ static bool parse_memory(const char *text, size_t length, cuda_options *options)
   return cuda_parse_size(text, length, &options->memory);
 }
 
-static bool parse_verify(const char *text, size_t length, cuda_options *options)
-{
-  const bool off = length == 3 && memcmp(text, "off", 3) == 0;
-  options->verify = off ? CUDA_VERIFY_OFF : CUDA_VERIFY_ON;
-  return off || (length == 2 && memcmp(text, "on", 2) == 0);
-}
-
 static const option device_option = {
     {sizeof(recsort_plugin_option), 0, "device",
      "the GPU's number, from 0; else the calling thread's current one"},
@@ -68,15 +61,9 @@ static const option memory_option = {
     parse_memory,
     "a size such as 512M or 8G"};
 
-static const option verify_option = {
-    {sizeof(recsort_plugin_option), 0, "verify",
-     "on or off: check results on the device; else from 2^20 records on"},
-    parse_verify,
-    "on or off"};
-
-static const option *const all[CUDA_OPTIONS] = {&device_option, &memory_option, &verify_option};
-const recsort_plugin_option *const cuda_option_list[CUDA_OPTIONS] = {
-    &device_option.shown, &memory_option.shown, &verify_option.shown};
+static const option *const all[CUDA_OPTIONS] = {&device_option, &memory_option};
+const recsort_plugin_option *const cuda_option_list[CUDA_OPTIONS] = {&device_option.shown,
+                                                                     &memory_option.shown};
 
 static const option *find(const char *key, size_t length)
 {
@@ -105,7 +92,7 @@ static bool read_pair(const char *pair, cuda_options *options, char *reason, siz
 bool cuda_options_read(const recsort_host *host, cuda_options *options, char *reason,
                        size_t reason_size)
 {
-  *options = (cuda_options){.device = CUDA_CURRENT_DEVICE};
+  *options = (cuda_options){.device = CUDA_CURRENT_DEVICE, .verify = (recsort_verify)host->verify};
   for (size_t i = 0; i < host->option_count; i++)
     if (!read_pair(host->options[i], options, reason, reason_size)) return false;
   return true;

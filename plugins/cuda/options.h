@@ -6,19 +6,12 @@
 
 #include "recsort/plugin.h"
 
-enum { CUDA_OPTIONS = 3, CUDA_CURRENT_DEVICE = -1 };
-
-/* Whether results are checked on the device. */
-typedef enum cuda_verify {
-  CUDA_VERIFY_LARGE = 0, /* if there are so many records that it costs at most 3% (tools/results) */
-  CUDA_VERIFY_OFF,
-  CUDA_VERIFY_ON
-} cuda_verify;
+enum { CUDA_OPTIONS = 2, CUDA_CURRENT_DEVICE = -1 };
 
 typedef struct cuda_options {
   int device;      /* CUDA_CURRENT_DEVICE: the current device of the thread that opens the plugin */
   uint64_t memory; /* limit of device memory in bytes; 0: not given */
-  cuda_verify verify;
+  recsort_verify verify;
   bool primary; /* the device's primary context is used, even if another one is current */
 } cuda_options;
 

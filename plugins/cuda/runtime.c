@@ -245,9 +245,10 @@ static recsort_status open_entered(const cuda_options *options, int number, runt
   if (!status) status = runtime_pin(&device->mailbox, 3 * DEVICE_MAILBOX, error);
   if (!status) status = runtime_open_stream(&device->stream, error);
   if (status) runtime_unpin(device->mailbox);
-  device->verify_least = options->verify == CUDA_VERIFY_ON      ? 0
-                         : options->verify == CUDA_VERIFY_LARGE ? CUDA_VERIFY_LEAST
-                                                                : UINT64_MAX;
+  device->verify = options->verify;
+  device->verify_least = options->verify == RECSORT_VERIFY_FULL  ? 0
+                         : options->verify == RECSORT_VERIFY_OFF ? UINT64_MAX
+                                                                 : CUDA_VERIFY_LEAST;
   if (!status) {
     device->disorder = (uint32_t *)device->mailbox + DEVICE_MAILBOX / sizeof *device->disorder;
     device->facts = (char *)device->mailbox + 2 * DEVICE_MAILBOX;
@@ -407,13 +408,8 @@ uint64_t runtime_other_bytes(void)
 recsort_status runtime_open_other(const recsort_host *host, const runtime_device *like, int number,
                                   runtime_device **opened, recsort_error *error)
 {
-  const cuda_options options = {.device = number,
-                                .primary = true,
-                                .memory = like->memory_limit,
-                                .verify = like->verify_least == 0 ? CUDA_VERIFY_ON
-                                          : like->verify_least == CUDA_VERIFY_LEAST
-                                              ? CUDA_VERIFY_LARGE
-                                              : CUDA_VERIFY_OFF};
+  const cuda_options options = {
+      .device = number, .primary = true, .memory = like->memory_limit, .verify = like->verify};
   cuda_device *const made = host->allocate(host->context, sizeof *made);
   recsort_status status = RECSORT_OUT_OF_MEMORY;
   if (!made) {

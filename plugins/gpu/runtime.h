@@ -26,6 +26,7 @@ typedef struct runtime_device {
   void *mailbox;         /* DEVICE_MAILBOX bytes, pinned */
   uint32_t *disorder;    /* pinned; nonzero: a result is not in order */
   void *facts;           /* pinned, DEVICE_MAILBOX bytes: about the records of a shard */
+  recsort_verify verify;
   uint64_t verify_least; /* results of at least so many records are checked */
   char *memory;          /* the block on the device; NULL: none */
   uint64_t memory_bytes;

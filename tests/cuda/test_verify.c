@@ -84,17 +84,14 @@ static void make_records(void)
 
 static gpu_instance *self;
 
-static void open_instance(const char *option)
+static void open_instance(recsort_verify verify)
 {
   static recsort_host host = {.size = sizeof host, .abi = RECSORT_PLUGIN_ABI};
   recsort_error error = {0};
   void *made = NULL;
   host.allocate = allocate;
   host.release = release;
-  static const char *told;
-  told = option;
-  host.options = &told;
-  host.option_count = option != NULL;
+  host.verify = (uint32_t)verify;
   standin_begin((standin_plan){0});
   assert_int_equal(plugin()->open(&host, &made, &error), RECSORT_OK);
   self = made;
@@ -242,7 +239,7 @@ static void test_no_fault_passes(void **state)
 {
   enum { TIMES = 6 };
   (void)state;
-  open_instance(NULL);
+  open_instance(RECSORT_VERIFY_DEFAULT);
   const long launches = count_launches(), pairs = launches - AFTER_SORT + 1, gather = pairs + 2;
   /* faults that are always found */
   assert_int_equal(count_found((fault){turn_record, gather}, TIMES), TIMES);
@@ -269,7 +266,7 @@ static void test_without_checks_faults_pass(void **state)
   static void (*const strikes[])(void) = {turn_record, clear_records};
   recsort_error error;
   (void)state;
-  open_instance("verify=off");
+  open_instance(RECSORT_VERIFY_OFF);
   const long gather = count_launches() - PIECES + 1;
   for (size_t s = 0; s < sizeof strikes / sizeof *strikes; s++) {
     planned = (fault){strikes[s], gather};
@@ -339,7 +336,7 @@ static void swap_resident_indices(void)
 /* A fault strikes before the check of pairs. */
 static void test_resident_records_are_checked(void **state)
 {
-  static const char *const options[] = {NULL, "verify=off"};
+  static const recsort_verify options[] = {RECSORT_VERIFY_DEFAULT, RECSORT_VERIFY_OFF};
   (void)state;
   for (size_t o = 0; o < 2; o++) {
     open_instance(options[o]);
@@ -374,14 +371,14 @@ static void test_numbers_are_checked(void **state)
   enum { TIMES = 8 };
   size_t found = 0;
   (void)state;
-  open_instance(NULL);
+  open_instance(RECSORT_VERIFY_DEFAULT);
   workspace = make(WORKSPACE);
   for (size_t i = 0; i < TIMES; i++) /* only equal keys tell that neither has its own index */
     found += sort_numbers() == RECSORT_CORRUPT_RESULT;
   assert_true(found > 0);
   assert_int_equal(cudaFree(workspace), cudaSuccess);
   close_instance();
-  open_instance("verify=off");
+  open_instance(RECSORT_VERIFY_OFF);
   workspace = make(WORKSPACE);
   for (size_t i = 0; i < TIMES; i++)
     assert_int_equal(sort_numbers(), RECSORT_OK);
@@ -419,7 +416,7 @@ static void test_carried_numbers_are_checked(void **state)
   for (size_t way = 0; way < 4; way++) {
     const size_t o = way % 2;
     const recsort_status found = o ? RECSORT_OK : RECSORT_CORRUPT_RESULT;
-    open_instance(o ? "verify=off" : NULL);
+    open_instance(o ? RECSORT_VERIFY_OFF : RECSORT_VERIFY_DEFAULT);
     workspace = make(WORKSPACE);
     carried = (uint64_t *)(void *)make(sizeof keys);
     positions = (uint32_t *)(void *)make(COUNT * sizeof *positions);
@@ -502,12 +499,12 @@ static void test_shards_are_checked(void **state)
 {
   static unsigned char records[COUNT * SIZE];
   (void)state;
-  open_instance("verify=on");
+  open_instance(RECSORT_VERIFY_FULL);
   assert_int_equal(sort_shards(turn_sorted_key, 3, records), RECSORT_CORRUPT_RESULT);
   assert_memory_equal(records, input, sizeof input); /* none has moved yet */
   assert_int_equal(sort_shards(turn_received_key, 0, records), RECSORT_CORRUPT_RESULT);
   close_instance();
-  open_instance("verify=off");
+  open_instance(RECSORT_VERIFY_OFF);
   assert_int_equal(sort_shards(turn_sorted_key, 3, records), RECSORT_OK);
   assert_int_equal(sort_shards(turn_received_key, 0, records), RECSORT_OK);
   close_instance();
@@ -522,7 +519,7 @@ static void test_keys_alone(void **state)
                                           swap_other_indices};
   size_t found = 0;
   (void)state;
-  open_instance(NULL);
+  open_instance(RECSORT_VERIFY_DEFAULT);
   for (size_t i = 0; i < TIMES; i++)
     for (size_t s = 0; s <= sizeof strikes / sizeof *strikes; s++) {
       recsort_error error = {0};
@@ -544,13 +541,13 @@ static void test_keys_alone(void **state)
 }
 
 /* The launches of a sort of `count` keys: one more if its result is checked. */
-static long launches_of(const char *options, uint64_t count)
+static long launches_of(recsort_verify verify, uint64_t count)
 {
   _Alignas(64) static uint32_t memory[COUNT];
   recsort_error error = {0};
   recsort_plugin_job some = job;
   some.count = count;
-  open_instance(options);
+  open_instance(verify);
   standin_begin((standin_plan){0});
   assert_int_equal(plugin()->sort(self, &some, memory, &error), RECSORT_OK);
   close_instance();
@@ -561,10 +558,13 @@ static long launches_of(const char *options, uint64_t count)
 static void test_large_results_are_checked_by_default(void **state)
 {
   (void)state;
-  assert_int_equal(launches_of(NULL, COUNT - 1), launches_of("verify=off", COUNT - 1));
-  assert_int_equal(launches_of(NULL, COUNT), launches_of("verify=on", COUNT));
-  assert_true(launches_of("verify=on", COUNT - 1) > launches_of("verify=off", COUNT - 1));
-  assert_true(launches_of("verify=on", COUNT) > launches_of("verify=off", COUNT));
+  assert_int_equal(launches_of(RECSORT_VERIFY_DEFAULT, COUNT - 1),
+                   launches_of(RECSORT_VERIFY_OFF, COUNT - 1));
+  assert_int_equal(launches_of(RECSORT_VERIFY_DEFAULT, COUNT),
+                   launches_of(RECSORT_VERIFY_FULL, COUNT));
+  assert_true(launches_of(RECSORT_VERIFY_FULL, COUNT - 1) >
+              launches_of(RECSORT_VERIFY_OFF, COUNT - 1));
+  assert_true(launches_of(RECSORT_VERIFY_FULL, COUNT) > launches_of(RECSORT_VERIFY_OFF, COUNT));
 }
 
 static int prepare(void **state)

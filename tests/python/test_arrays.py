@@ -945,7 +945,7 @@ ODD += [
 def test_odd_arguments(odd):
     """Each is taken, or refused in one line."""
     schema = recsort.Schema.from_dtype(STARS.dtype, 'mag')
-    settings = ['reverse', 'nan', 'threads', 'plugin', 'algorithm', 'plugin_options']
+    settings = ['reverse', 'nan', 'threads', 'plugin', 'algorithm', 'plugin_options', 'verify']
     calls = [lambda name=name: recsort.argsort(STARS, 'mag', **{name: odd}) for name in settings]
     calls += [
         lambda name=name: recsort.argsort_columns([[1], [2]], **{name: odd})

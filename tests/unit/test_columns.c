@@ -129,8 +129,8 @@ static void expect_sorted(recsort_sorter *sorter)
 static void fields_of_several_kinds_decide(void **state)
 {
   (void)state;
-  for (unsigned verify = 0; verify < 2; verify++) {
-    recsort_sorter *const sorter = open_sorter((recsort_options){.verify = verify});
+  for (unsigned verify = 0; verify <= RECSORT_VERIFY_FULL; verify++) {
+    recsort_sorter *const sorter = open_sorter((recsort_options){.verify = (recsort_verify)verify});
     expect_sorted(sorter);
     recsort_sorter_destroy(sorter);
   }
@@ -214,7 +214,7 @@ static void wrong_orders_are_found(void **state)
   assert_int_equal(setenv("RECSORT_PLUGIN_PATH", RS_TEST_PLUGINS "/scripted", 1), 0);
   for (size_t i = 0; i < 2; i++) {
     recsort_sorter *const sorter =
-        open_sorter((recsort_options){.plugin = "scripted", .verify = true});
+        open_sorter((recsort_options){.plugin = "scripted", .verify = RECSORT_VERIFY_FULL});
     assert_int_equal(unsetenv("RECSORT_TEST_SCRIPT"), 0);
     expect_sorted(sorter);
     assert_int_equal(setenv("RECSORT_TEST_SCRIPT", scripts[i], 1), 0);

@@ -273,7 +273,8 @@ static void test_full_verification_sorts_all(void **state)
 {
   enum { COUNT = 4000 };
   item *const items = make_items(at_random, COUNT), *const expected = make_items(at_random, COUNT);
-  recsort_sorter *const sorter = open_sorter("wide", (recsort_options){.verify = true});
+  recsort_sorter *const sorter =
+      open_sorter("wide", (recsort_options){.verify = RECSORT_VERIFY_FULL});
   (void)state;
   qsort(expected, COUNT, sizeof *expected, compare_items);
   check_first(sorter, items, expected, COUNT, 10, false);

@@ -407,7 +407,7 @@ static void test_every_mixture(void **state)
                                      .plugin = round % 3 ? "cpu" : NULL,
                                      .threads = 1 + (unsigned)round % 3,
                                      .record_size = sizeof(item),
-                                     .verify = round % 5 == 4};
+                                     .verify = (recsort_verify)(round % 5 % 3)};
     recsort_sorter *const sorter = sorter_of(t.by->schema, &options);
     for (size_t j = 0; j < JOBS; j++)
       try_job(&t, sorter, j == 0 ? 20000 + draw(&t, MOST - 20000) : draw(&t, j < 4 ? 4 : 900));
@@ -1008,7 +1008,8 @@ static void test_memory_is_as_planned(void **state)
     const recsort_options options = {.struct_size = sizeof options,
                                      .plugin = "cpu",
                                      .threads = 1 + (unsigned)j % 2,
-                                     .verify = j % 4 > 1,
+                                     .verify =
+                                         j % 4 > 1 ? RECSORT_VERIFY_FULL : RECSORT_VERIFY_DEFAULT,
                                      .allocator = &hook};
     recsort_sorter *const sorter = sorter_of(orderings[1].schema, &options);
     recsort_needs needs = RECSORT_NEEDS_INIT;
@@ -1051,7 +1052,7 @@ static void test_failed_allocations_change_nothing(void **state)
     const recsort_options options = {.struct_size = sizeof options,
                                      .plugin = "cpu",
                                      .threads = 1,
-                                     .verify = true,
+                                     .verify = RECSORT_VERIFY_FULL,
                                      .allocator = &hook};
     recsort_sorter *const sorter = sorter_of(orderings[1].schema, &options);
     recsort_status status = RECSORT_OUT_OF_MEMORY;
@@ -1137,7 +1138,8 @@ static void test_calls_leave_nothing_behind(void **state)
 static void test_jobs_of_one_count_take_turns(void **state)
 {
   static const uint64_t parts[] = {0, MANY / 3, MANY};
-  const recsort_options options = {.struct_size = sizeof options, .plugin = "cpu", .verify = true};
+  const recsort_options options = {
+      .struct_size = sizeof options, .plugin = "cpu", .verify = RECSORT_VERIFY_FULL};
   (void)state;
   for (size_t pair = 0; pair < 16; pair++) {
     recsort_sorter *const sorter = sorter_of(orderings[1].schema, &options);

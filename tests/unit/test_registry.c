@@ -573,7 +573,7 @@ static recsort_status create_full(const char *plugin, recsort_sorter **sorter)
 {
   recsort_schema *schema = open_schema();
   const recsort_options options = {
-      .struct_size = sizeof options, .plugin = plugin, .threads = 2, .verify = true};
+      .struct_size = sizeof options, .plugin = plugin, .threads = 2, .verify = RECSORT_VERIFY_FULL};
   const recsort_status status = recsort_sorter_create(schema, &options, sorter, NULL);
   recsort_schema_destroy(schema);
   if (status == RECSORT_OK) load_plugins(*sorter);

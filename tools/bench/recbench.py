@@ -386,7 +386,7 @@ def verify_group(bench, record, orders, count):
     group, (plugin, algorithm) = Group(bench, 'verify', record, count), bench.methods[0]
     for order in orders:
         group.input(order, order)
-        for variant in 'verify=off', 'verify=on':
+        for variant in 'verify=off', 'verify=default':
             group.add(order, 'recsort', bench.options.threads[-1], variant=variant, plugin=plugin, algorithm=algorithm)
     group.measure()
     return group

@@ -221,7 +221,7 @@ int command_explain(cli_job *job)
   print_keys(job->sorter, &stats);
   printf("\nplugin: %s, algorithm %s\nwhy: %s\n", stats.plugin, stats.algorithm, stats.choice);
   if (stats.transfer != NULL) printf("transfer: %s\n", stats.transfer);
-  if (job->options->sorting.verify) {
+  if (job->options->sorting.verify == RECSORT_VERIFY_FULL) {
     printf("verify: full: keys and ties of an order, checksums and keys of records that the plugin "
            "moves\n");
   }

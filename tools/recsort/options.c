@@ -182,11 +182,14 @@ static bool add_parameter(cli_options *options, const option_row *row, const cha
 
 static bool parse_verify(cli_options *options, const option_row *row, const char *text)
 {
-  const bool full = strcmp(text, "full") == 0;
-  if (!full && strcmp(text, "default") != 0) return bad_value("--verify", text, "full or default");
+  static const char *const names[] = {"default", "off", "full"}; /* as recsort_verify counts */
   (void)row;
-  options->sorting.verify = full;
-  return true;
+  for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(text, names[i]) == 0) {
+      options->sorting.verify = (recsort_verify)i;
+      return true;
+    }
+  return bad_value("--verify", text, "default, off or full");
 }
 
 static bool parse_threads(cli_options *options, const option_row *row, const char *text)
@@ -373,7 +376,7 @@ static const option_row rows[] = {
      .help = "      --device NUMBER, --plugin-option KEY=VALUE  which GPU; memory=8G\n"},
     {"plugin-option", 0, required_argument, .apply = add_plugin_option},
     {"verify", 0, required_argument, .apply = parse_verify,
-     .help = "      --verify=full|default  look at keys and records again before writing\n"},
+     .help = "      --verify=default|off|full  whether results are checked, and how\n"},
     {"threads", 0, required_argument, .apply = parse_threads,
      .help = "      --threads N, --parallel N  CPU threads; 0: one for each processor\n"},
     {"parallel", 0, required_argument, .apply = parse_threads},

@@ -56,6 +56,24 @@ typedef enum recsort_status {
                            * "run R, record N: ", both from 0 */
 } recsort_status;
 
+/* How results are checked. A wrong one is RECSORT_CORRUPT_RESULT: only a defect of a machine or of
+ * a plugin makes one.
+ *  - DEFAULT: the CPU checks in every sort that the keys of the result ascend, from its beginning
+ * to its end, and that each element has one place. A GPU checks results of 2^20 records or more,
+ *    which takes at most 3% of the time: that keys ascend, that ties are in input order, and, of
+ *    records of the host that it moves, that they are the input's (by checksums).
+ *  - FULL: a GPU checks results of any size. Then the host looks at all keys once more, and at
+ * ties, before it moves a record. Of records that the plugin moves itself it looks at keys and
+ *    checksums; whether ties are in input order cannot be told from these. That is slow, and there
+ *    is nothing of it in merges.
+ *  - OFF: as DEFAULT on the CPU. A GPU checks of records of the host that the order it has found is
+ *    a permutation, and nothing else. */
+typedef enum recsort_verify {
+  RECSORT_VERIFY_DEFAULT = 0,
+  RECSORT_VERIFY_OFF,
+  RECSORT_VERIFY_FULL
+} recsort_verify;
+
 /* What went wrong and where, owned by the caller. `line` and `column` count from 1; they are 0 if
  * there is no text to point at. `text` is one whole line without a newline. It already begins with
  * "file:line:column: " if these are known. */
@@ -159,7 +177,7 @@ typedef struct recsort_job {
                           * all that have names; where the record went is not specified);
                           * INVALID_ARGUMENT (a segment is longer than longest_part; it and the
                           * segments beside it may be left as they are); or CORRUPT_RESULT (the
-                          * result is wrong; see the plugin's option `verify`). NULL: not wanted, and
+                          * result is wrong; see recsort_verify). NULL: not wanted, and
                           * nothing is checked on the device */
   int device;            /* several jobs: the number of the device that has this shard */
 } recsort_job;

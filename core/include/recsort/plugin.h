@@ -76,6 +76,8 @@ typedef struct recsort_host {
    * why. */
   const char *const *options;
   size_t option_count;
+  uint32_t verify; /* a recsort_verify: how the plugin checks its results */
+  uint32_t reserved;
 } recsort_host;
 
 /* An algorithm that the caller can choose. */

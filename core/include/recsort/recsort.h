@@ -121,9 +121,9 @@ RECSORT_API void recsort_schema_destroy(recsort_schema *schema);
  *  - Of a head, at least 16 times as many records are selected from in one pass, and the others are
  *    not sorted. The threads of the CPU do it, whatever the plugin: a device would have to be sent
  *    all records first. recsort_stats.algorithm is then "selection", and the memory depends on
- *    `head`, not on `count`. Otherwise, and with recsort_options.verify, all records are sorted.
+ *    `head`, not on `count`. Otherwise, and with RECSORT_VERIFY_FULL, all records are sorted.
  *  - Runs are merged by the threads of the CPU, whatever the plugin. All runs have been checked
- *    before a merge in place changes anything. recsort_options.verify does not apply to merges.
+ *    before a merge in place changes anything.
  * Errors: those of every sorting call; of runs, UNSORTED_RUN and INVALID_RECORD, whose text begins
  * with "run R, record N: ", both from 0; of columns, INVALID_ARGUMENT also for a name that no field
  * has or that comes twice, a field without a column, and a stride that is less than the field's
@@ -590,12 +590,7 @@ typedef struct recsort_options {
                                        * copied. If a key comes twice, the last one counts */
   size_t plugin_option_count;
   size_t record_size; /* sizeof your record; refused if the schema's record has another size */
-  bool verify; /* also checks, on the host and slowly, that keys ascend and ties are in input order.
-                * If a plugin moved the records itself: that they are the input's (by checksums)
-                * and that keys ascend; whether ties are in input order cannot be told from them.
-                * In any case a plugin's result is checked to be a permutation; and from 2^20
-                * records on, or with its option verify=on, the CUDA plugin checks all this, and
-                * ties as well, on the device, which costs at most 3% */
+  recsort_verify verify; /* job.h */
   bool on_device; /* the arrays of jobs are in a device's memory: see "Devices" below */
 } recsort_options;
 

@@ -56,10 +56,12 @@ struct Method {
   std::string plugin, algorithm, variant;
   unsigned threads;
 
-  // A plugin's option, such as verify=off
-  [[nodiscard]] const char *option() const
+  // How results are checked
+  [[nodiscard]] recsort_verify verify() const
   {
-    return variant.find('=') == std::string::npos ? nullptr : variant.c_str();
+    return variant == "verify=off"    ? RECSORT_VERIFY_OFF
+           : variant == "verify=full" ? RECSORT_VERIFY_FULL
+                                      : RECSORT_VERIFY_DEFAULT;
   }
   // head N: only the first N records
   [[nodiscard]] size_t head() const
@@ -68,7 +70,7 @@ struct Method {
   }
   [[nodiscard]] Words words(const std::string &schema) const
   {
-    const bool special = option() || head() || variant == "by TBB";
+    const bool special = verify() != RECSORT_VERIFY_DEFAULT || head() || variant == "by TBB";
     return {schema, plugin, algorithm, std::to_string(threads), special ? variant : ""};
   }
 };
@@ -79,13 +81,11 @@ struct Sorter {
 
   Sorter(const std::string &text, const Method &method)
   {
-    const char *const option = method.option();
     recsort_options options = RECSORT_OPTIONS_INIT;
     options.plugin = method.plugin.c_str();
     options.algorithm = method.algorithm.empty() ? nullptr : method.algorithm.c_str();
     options.threads = method.threads;
-    options.plugin_options = &option;
-    options.plugin_option_count = option != nullptr;
+    options.verify = method.verify();
 #ifdef HAVE_TBB
     const recsort_executor tbb = {sizeof tbb, nullptr, run_by_tbb, method.threads};
     if (method.variant == "by TBB") options.executor = &tbb;

@@ -43,6 +43,7 @@ def argsort_columns(
     plugin: str | None = None,
     algorithm: str | None = None,
     plugin_options: Mapping[str, str] | None = None,
+    verify: str = 'default',
 ) -> NDArray[np.intp]:
     """The indices, an array of `intp`, that sort rows stably by columns, the most significant first.
 
@@ -60,7 +61,7 @@ def argsort_columns(
     """
     lib.choice(nan, 'nan', NAN_POLICIES)
     lib.choice(nulls, 'nulls', ('last', 'first'))
-    engine = Engine(threads, plugin, algorithm, plugin_options)
+    engine = Engine(threads, plugin, algorithm, plugin_options, verify)
     with reading('the table'):
         names, columns = listed(columns)
     one_for_all = isinstance(descending, (bool, int, str, np.bool_))

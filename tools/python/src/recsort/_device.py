@@ -295,8 +295,8 @@ class DeviceSorter:
     - any other dtype, such as "f4" or ("f4", 5): the arrays have one dimension, or two.
 
     `device` is the number of the GPU: by default that of the array `records`, otherwise the one that
-    is current in the thread. `reverse`, `nan` (but for "error"), `algorithm` and `plugin_options` are
-    as for Sorter. Keys have at most 128 bits in all. Making a sorter waits for the device.
+    is current in the thread. `reverse`, `nan` (but for "error"), `algorithm`, `plugin_options` and
+    `verify` are as for Sorter. Keys have at most 128 bits in all. Making a sorter waits for the device.
 
     A sort enqueues work on a stream and returns. Every call has these arguments:
     - `stream`: a stream of torch or CuPy, one with `__cuda_stream__`, or its address; by default the
@@ -333,6 +333,7 @@ class DeviceSorter:
         algorithm: str | None = None,
         plugin: str | None = None,
         plugin_options: Mapping[str, str] | None = None,
+        verify: str = 'default',
     ) -> None:
         names = given_names(keys)
         reverse = lib.flag(reverse, 'reverse')
@@ -344,7 +345,7 @@ class DeviceSorter:
         device = example.device if example and device is None else device
         number = {} if device is None else {'device': str(device)}
         options = {**number, **lib.mapping(plugin_options, 'plugin_options')}
-        engine = Engine(0, plugin, algorithm, options, on_device=True)
+        engine = Engine(0, plugin, algorithm, options, verify, on_device=True)
         self._lock = threading.Lock()
         self.device = current_device() if device is None else device
         self._kind: tuple[DType, str, tuple[int, ...]] | None = None

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         plugin: str | None
         algorithm: str | None
         plugin_options: Mapping[str, str] | None
+        verify: str
 
     class HostSettings(Settings, total=False):
         """The same; `order` is NumPy's word for `keys`."""
@@ -52,7 +53,7 @@ class OnDevice(Protocol):
 Records = TypeVar('Records')
 
 
-SETTINGS = ('reverse', 'nan', 'threads', 'plugin', 'algorithm', 'plugin_options')
+SETTINGS = ('reverse', 'nan', 'threads', 'plugin', 'algorithm', 'plugin_options', 'verify')
 MOST_BYTES = 1 << 20  # of an array whose sorter is kept: of a larger one it has too much memory
 MOST_KEPT = 16
 KEPT: dict[Any, Sorter] = {}  # idle sorters, the oldest first

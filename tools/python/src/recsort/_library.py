@@ -233,7 +233,7 @@ class Options(c.Structure):
         ('plugin_options', c.POINTER(c.c_char_p)),
         ('plugin_option_count', c.c_size_t),
         ('record_size', c.c_size_t),
-        ('verify', c.c_bool),
+        ('verify', c.c_uint),
         ('on_device', c.c_bool),
     ]
 
@@ -331,6 +331,7 @@ TYPES = (
     'float8_e3m4 float8_e4m3 float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz float8_e5m2 '
     'float8_e5m2fnuz float8_e8m0fnu float6_e2m3fn float6_e3m2fn float4_e2m1fn'
 ).split()
+VERIFY = ('default', 'off', 'full')
 TYPE = {name: number for number, name in enumerate(TYPES, 1)}
 LITTLE, BIG, EXPLICIT, SEGMENTS, RUNS, MARK_EXTRA = 1, 2, 2, 1, 2, 8
 INVALID_ARGUMENT, OUT_OF_MEMORY, IO_ERROR, INVALID_RECORD, CORRUPT_RESULT = 1, 2, 3, 6, 10

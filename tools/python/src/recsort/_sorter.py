@@ -53,6 +53,7 @@ class Engine:
         plugin: str | None,
         algorithm: str | None,
         plugin_options: Mapping[str, str] | None,
+        verify: str,
         on_device: bool = False,
     ) -> None:
         self.threads = lib.integer(threads, 'threads')
@@ -61,6 +62,7 @@ class Engine:
         self._plugin = None if plugin is None else lib.text(plugin) or None
         self._algorithm = None if algorithm is None else lib.text(algorithm) or None
         given = lib.mapping(plugin_options, 'plugin_options').items()
+        self._verify = lib.VERIFY.index(lib.choice(verify, 'verify', lib.VERIFY))
         self._on_device = on_device
         self._words = [lib.text(f'{name}={value}') for name, value in given]
 
@@ -76,6 +78,7 @@ class Engine:
             threads=self.threads,
             plugin_options=(c.c_char_p * len(self._words))(*self._words),
             plugin_option_count=len(self._words),
+            verify=self._verify,
             on_device=self._on_device,
         )
         return lib.Handle(lib.sorter_create, lib.sorter_destroy, schema, c.byref(options))
@@ -143,7 +146,8 @@ class Sorter:
     A Schema's keys have their own.
 
     `threads` is the most CPU threads that work, 0: one for each processor. `plugin`, `algorithm` and
-    `plugin_options` choose what sorts, such as "cpu"; by default the best that works here.
+    `plugin_options` choose what sorts, such as "cpu"; by default the best that works here. `verify` says
+    how results are checked: "default", "off" or "full", as the library's header describes them.
 
     The GIL is released while the library works. Threads that use one Sorter wait for each other. You
     can pickle it: pickle stores its schema and settings, and makes a new Sorter of them.
@@ -161,16 +165,17 @@ class Sorter:
         plugin: str | None = None,
         algorithm: str | None = None,
         plugin_options: Mapping[str, str] | None = None,
+        verify: str = 'default',
     ) -> None:
         lib.choice(nan, 'nan', NAN_POLICIES)
         keys, reverse = given_names(keys), lib.flag(reverse, 'reverse')
         # What pickle makes the sorter of again.
         self._given = (records if isinstance(records, Schema) else dtype_from(records), keys)
         self._settings = {'reverse': reverse, 'nan': nan, 'threads': threads, 'plugin': plugin}
-        self._settings.update(algorithm=algorithm, plugin_options=plugin_options)
+        self._settings.update(algorithm=algorithm, plugin_options=plugin_options, verify=verify)
         self._points: dict[str, list[float]] = {}
         self._lock = threading.RLock()
-        self._engine = Engine(threads, plugin, algorithm, plugin_options)
+        self._engine = Engine(threads, plugin, algorithm, plugin_options, verify)
         self._nan = nan
         self._keys: list[Key] = []
         self._direct: lib.Handle | None = None

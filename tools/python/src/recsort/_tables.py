@@ -46,6 +46,7 @@ def sort_table(
     plugin: str | None = None,
     algorithm: str | None = None,
     plugin_options: Mapping[str, str] | None = None,
+    verify: str = 'default',
 ) -> Frame:
     """The rows of a table sorted stably by columns, the most significant first, as a new table.
 
@@ -59,12 +60,12 @@ def sort_table(
     says where nulls go, also where a column descends. With them goes NaN, which is null in pandas; but
     Polars and DuckDB have it greater than any number. All but numbers and times takes pyarrow.
 
-    `threads`, `plugin`, `algorithm` and `plugin_options` are those of Sorter. The GIL is released while
+    `threads`, `plugin`, `algorithm`, `plugin_options` and `verify` are those of Sorter. The GIL is released while
     the rows are sorted. Raises RecsortError, which names the column and its dtype, for what has no
     order, such as lists, structs and mixed objects, and MemoryError.
     """
     lib.choice(nulls, 'nulls', ('last', 'first'))
-    engine = Engine(threads, plugin, algorithm, plugin_options)
+    engine = Engine(threads, plugin, algorithm, plugin_options, verify)
     texts = names_of(by, 'by')
     if not texts:
         raise RecsortError('by is empty; name a column')
