@@ -92,8 +92,8 @@ chosen() { # NAME
     sanitizeyes) echo '-R ^(unit|schema|threads|files|faults\.hook|fuzz|cuda\.(devices|failures|merges|pairs)|cli\.(input|output)) -LE ^long$' ;;
     threadsyes) echo '-R ^(unit\.test_(base|buckets|merge|merging|permute|run_merge|sorter)|threads\.(pool|tasks)|files\.(file|random\.15)|conformance\.few|faults\.hook)$' ;;
     # What depends on the compiler: not kernels, which clang only compiles for its warnings; nor
-    # how commands take options and deal with the system; nor processors without AVX.
-    clang) echo '-E ^(emulation|cuda|bench|no-avx|conformance\.plain|cli\.(input|options|output|robust|tmpfs)|real\.readers)' ;;
+    # how commands take options and deal with the system; nor processors without AVX; nor clang-tidy.
+    clang) echo '-E ^(emulation|law\.tidy|cuda|bench|no-avx|conformance\.plain|cli\.(input|options|output|robust|tmpfs)|real\.readers)' ;;
     # Not those that run no compiled code, trace calls and send signals, or depend on the kind of disk.
     sanitize) echo '-E ^(cli\.robust|cpp\.refused|law|promises|readme\.(figures|pages))|tmpfs' ;;
     # Not two that run on one thread, mostly.

@@ -11,8 +11,9 @@ typedef struct rs_computing {
   recsort_computed_desc desc;
 } rs_computing;
 
-/* Reads the mapping behind computing->word, whose `desc` has only its `compute`, and makes up a
- * name from it. The parts of `desc` are in the reader's arena. An rs_item_reader. */
-recsort_status rs_read_computing(rs_reader *reader, void *computing);
+/* Reads the mapping behind the `word` of *context, an rs_computing whose `desc` has only its
+ * `compute`, and makes up a name from it. The parts of `desc` are in the reader's arena. An
+ * rs_item_reader. */
+recsort_status rs_read_computing(rs_reader *reader, void *context);
 
 #endif

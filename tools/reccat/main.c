@@ -245,7 +245,7 @@ static bool find_format(const char *name, print_format *format)
 {
   static const char *const names[] = {"table", "csv", "jsonl"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    if (strcmp(name, names[i])) continue;
+    if (strcmp(name, names[i]) != 0) continue;
     *format = (print_format)i;
     return true;
   }

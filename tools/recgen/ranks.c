@@ -13,7 +13,7 @@ bool distribution_find(const char *name, distribution *found)
   static const char *const names[] = {"uniform", "sorted", "reverse", "nearly",    "few",
                                       "equal",   "zipf",   "saw",     "organ-pipe"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    if (strcmp(name, names[i])) continue;
+    if (strcmp(name, names[i]) != 0) continue;
     *found = (distribution)i;
     return true;
   }

@@ -448,7 +448,7 @@ static void complain(writer *w, const char *path, const npy_type *type)
   }
 }
 
-static bool write_fields(writer *w, literal list, const char *path, bool are_keys);
+static bool write_fields(writer *w, literal text, const char *path, bool are_keys);
 
 /* Writes what follows the name of a field, and its key. */
 static bool write_value(writer *w, const npy_type *type, const char *path, bool is_key)

@@ -58,9 +58,10 @@ static void draw_sprite(const canvas *c, int index, float x, float y, float scal
                               ['n'] = 0x7a5230, ['r'] = 0xd03838};
   const float cell = scale * heights[shape] / ROWS;
   for (int i = 0; i < ROWS * COLUMNS; i++) {
-    const char ink = sheet[i / COLUMNS][shape * COLUMNS + i % COLUMNS];
-    const float left = x + ((float)(i % COLUMNS) - COLUMNS / 2.0f) * cell;
-    const float top = y + (float)(i / COLUMNS - ROWS) * cell;
+    const int row = i / COLUMNS, column = i % COLUMNS;
+    const char ink = sheet[row][shape * COLUMNS + column];
+    const float left = x + ((float)column - COLUMNS / 2.0f) * cell;
+    const float top = y + (float)(row - ROWS) * cell;
     if (ink != '.' && left + cell > 0)
       draw_box(c, (int)left, (int)top, (int)(left + cell), (int)(top + cell),
                mix(inks[(int)ink], haze, part));

@@ -12,8 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 static bool is_cxx(const char *header)
 {
   static const char *const suffixes[] = {".hpp", ".hh",  ".hxx", ".h++",
