@@ -25,7 +25,7 @@ int main()
     const double forward[3] = {1.0, frame / 50.0 - 1.0, 0.25};
     by.set_parameter("forward", forward);
     by.sort(sprites);
-    const auto depth = [&](const sprite &s) { return s.x * forward[0] + s.y * forward[1] + s.z * forward[2]; };
+    const auto depth = [&](const sprite &s) { return float(s.x * forward[0] + s.y * forward[1] + s.z * forward[2]); };
     for (std::size_t i = 1; i < sprites.size(); i++)
       assert(depth(sprites[i - 1]) >= depth(sprites[i]));
   }
