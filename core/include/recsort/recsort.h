@@ -163,7 +163,8 @@ RECSORT_API recsort_status recsort_plan(recsort_sorter *sorter, const recsort_jo
  * that none of them allocates. Without this call, the first job of a size allocates, and those
  * after it do not. Pointers are as for recsort_plan. If the memory grows, the permutation that the
  * sorter keeps ends, also if that fails; then the next call allocates. With "auto", the memory is
- * that of the plugins that are loaded; a job that loads and tries others may allocate.
+ * that of the plugins that are loaded; a job that loads and tries others may allocate. So may a
+ * merge that fails, as it finds out which record of which run is wrong.
  *
  * Without a job (NULL), frees the sorter's working memory, which the next call allocates again. The
  * permutation that the sorter keeps ends.
