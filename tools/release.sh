@@ -63,11 +63,10 @@ if command -v rpmbuild > "$scratch/log"; then
   cp "$scratch"/rpm/*.rpm "$folder/rpm"
 fi
 
-"$source/tools/python/wheels.sh" "$folder/python" "$@"
 plugin=$build/plugins/cuda/librecsort_cuda.so
-if [ -e "$plugin" ]; then
-  pip wheel -q --no-deps -w "$folder/python" -C "cmake.define.RECSORT_CUDA_PLUGIN=$plugin" "$source/tools/python/cuda"
-fi
+[ $# -gt 0 ] || set -- manylinux-x86_64 manylinux-aarch64 musllinux-x86_64 musllinux-aarch64
+if [ -e "$plugin" ]; then set -- "$@" "cuda=$plugin"; fi
+"$source/tools/python/wheels.sh" "$folder/python" "$@"
 python3 "$source/tools/sbom.py" "$version" "$folder" > "$scratch/$name.spdx.json"
 mv "$scratch/$name.spdx.json" "$folder"
 (cd "$folder" && find . -type f | sort | xargs sha256sum > "$scratch/sums" && mv "$scratch/sums" SHA256SUMS)

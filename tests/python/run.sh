@@ -1,7 +1,7 @@
 #!/bin/sh
 # Usage: run.sh SOURCE-FOLDER BUILD-FOLDER STAND-IN PLUGIN CC BYTES
 # Builds the source distribution of the Python package, of this its wheel, and the second wheel, installs them where no compiler is in reach, and tests the
-# package with the newest NumPy and with NumPy 1.26. The second wheel gets a plugin that works with
+# package with the newest NumPy, and with NumPy 1.26 on Python 3.9 or, where there is none, on python3. The second wheel gets a plugin that works with
 # the stand-in for the CUDA runtime; both wheels together are tested with arrays on a device. If
 # RECSORT_PYTHON_EXAMPLES is set, each test takes so many random arrays, others each time, and the
 # type hints are checked; without it, a few, always the same. BYTES is the program of
@@ -14,35 +14,48 @@ export PIP_CACHE_DIR="$build/../pip"
 rm -rf "$build"
 mkdir -p "$build"
 cd "$build"
-# The oldest NumPy that there are wheels of: 1.26, but for Pythons that are later than it.
-oldest=$(python3 -c 'import sys; print({13: "2.1.", 14: "2.3."}.get(sys.version_info[1], "1.26."))')
+# The oldest Python and NumPy: 3.9 if this machine has it, also by pyenv, which has no such command; and 1.26, but for Pythons
+# that are later than its wheels.
+for old in python3.9 "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.9.*/bin/python3.9 python3; do
+  if "$old" -m venv --help > old.log 2>&1; then break; fi
+done
+oldest=$("$old" -c 'import sys; print({13: "2.1.", 14: "2.3."}.get(sys.version_info[1], "1.26."))')
+echo "the oldest: $("$old" --version), NumPy $oldest"
 
 python3 -m venv builder
 python3 -m venv --without-pip clean
-install() { PATH=/nowhere builder/bin/python -m pip --python clean/bin/python install -q --no-compile --only-binary :all: "$@"; }
-check() { RECSORT_NUMPY=$3 PYTHONPATH="$1:$tests" clean/bin/python -m pytest -q -p no:cacheprovider "$2" ${4-}; }
+"$old" -m venv --without-pip old
+into() { # VENV WORD...; as pip install
+  venv=$1
+  shift
+  PATH=/nowhere builder/bin/python -m pip --python "$venv/bin/python" install -q --no-compile --only-binary :all: "$@"
+}
+install() { into clean "$@"; }
+check() { # VENV PYTHONPATH NUMPY WORD...; as pytest
+  venv=$1 path=$2 numpy=$3
+  shift 3
+  RECSORT_NUMPY=$numpy PYTHONPATH="$path:$tests" "$venv/bin/python" -m pytest -q -p no:cacheprovider "$@"
+}
 
-{
-  PYTHON=builder/bin/python "$source/tools/python/wheels.sh" wheels native
-  builder/bin/pip wheel -q --no-deps -w wheels -C cmake.define.RECSORT_CUDA_PLUGIN="$plugin" "$source/tools/python/cuda"
-} &
+PYTHON=builder/bin/python "$source/tools/python/wheels.sh" wheels native "cuda=$plugin" &
 install numpy hypothesis pytest pyarrow pandas polars duckdb ml_dtypes
-install --target numpy-oldest "numpy==$oldest*"
+into old "numpy==$oldest*" hypothesis pytest pandas
 wait $!
 install --no-deps wheels/recsort-*-py3-none-manylinux_*.whl
+into old wheels/recsort-*-py3-none-manylinux_*.whl # with its dependencies, which must be there
 
 library=$(echo "$build"/clean/lib/python3*/site-packages/recsort/librecsort.so)
 $cc -o bytes "-I$source/core/include" "$source/tests/amalgamation/bytes.c" "$library" "-Wl,-rpath,${library%/*}"
 "$source/tests/amalgamation/same.sh" "$source/schemas" "$bytes" "$build/bytes"
 
 install --no-deps --target both wheels/*.whl
-device() { RECSORT_STANDIN=$standin STANDIN_PLAN='0 0 0 268435456 3' check "$build/both" "$tests/test_device.py" ''; }
+device() { RECSORT_STANDIN=$standin STANDIN_PLAN='0 0 0 268435456 3' check clean "$build/both" '' "$tests/test_device.py"; }
 
-check "$build/numpy-oldest" "$tests/test_arrays.py" "$oldest" "$tests/test_files.py" > oldest.log 2>&1 &
+check old '' "$oldest" "$tests/test_arrays.py" "$tests/test_files.py" "$tests/test_schema.py" "$tests/test_partition.py" > oldest.log 2>&1 &
 old_tests=$!
 device > device.log 2>&1 &
 device_tests=$!
-check '' "$tests" '' "--ignore=$tests/test_device.py --ignore=$tests/test_ray.py"
+check clean '' '' "$tests" "--ignore=$tests/test_device.py" "--ignore=$tests/test_ray.py"
 wait $old_tests || failed=$?
 wait $device_tests || failed=$?
 cat oldest.log device.log

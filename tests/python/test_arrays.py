@@ -912,6 +912,24 @@ def test_arrays_by_dlpack(kind):
         recsort.sort(kind(values))
 
 
+def test_arrays_of_jax():
+    """As the documents say; where JAX is installed."""
+    jax = pytest.importorskip('jax')
+    values = jax.numpy.array([3, 1, 2], 'bfloat16')
+    with pytest.raises(RecsortError, match='does not share its memory'):
+        recsort.sort(values)
+    with pytest.raises(RecsortError, match='^the array is read-only$'):
+        recsort.sort(values.astype('float32'))
+    out = np.empty(3, values.dtype)
+    assert recsort.sort(values, out=out) is out and out.tolist() == [1, 2, 3]
+    assert jax.numpy.from_dlpack(recsort.argsort(values)).tolist() == [1, 2, 0]
+    shape = jax.ShapeDtypeStruct((3,), 'int32')
+    compiled = jax.jit(
+        lambda a: jax.pure_callback(lambda a: recsort.argsort(a).astype('int32'), shape, a)
+    )
+    assert compiled(values).tolist() == [1, 2, 0]
+
+
 ODD = [
     None,
     '',

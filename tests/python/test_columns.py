@@ -190,6 +190,19 @@ def test_a_table_is_its_columns():
     assert argsort_columns(np.array([[1, 1, 0], [2, 1, 3]])).tolist() == [2, 1, 0]
 
 
+def test_a_column_without_arrows_interface_is_one_column():
+    class Old:  # a Series of pandas 2, and a tensor of torch
+        ndim = 1
+
+        def __array__(self, dtype=None, copy=None):
+            return np.array([3, 1, 2])
+
+        def __iter__(self):
+            return iter([np.array(3), np.array(1), np.array(2)])
+
+    assert argsort_columns(Old()).tolist() == [1, 2, 0]
+
+
 def test_keys_choose_columns_by_names_and_positions():
     data = {'a': [1, 1, 0], 'b': [5, 6, 7]}
     rows = np.array([(1, 5), (1, 6), (0, 7)], [('a', 'i4'), ('b', 'i4')])

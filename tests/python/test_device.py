@@ -7,6 +7,7 @@ with those of CuPy.
 
 import ctypes
 import importlib
+import importlib.metadata
 import os
 import re
 import threading
@@ -201,6 +202,17 @@ def judge(gpu, sorter, records, order, given=None, given_out=None, index_type='i
     assert same(read(a), take(records, order)) and same(gpu.get(index), places[order])
     assert same(gpu.get(moved), rows[order])
     sorter.check(status)
+
+
+@pytest.mark.skipif(not STANDIN, reason='only run.sh makes the second wheel')
+def test_the_second_wheel_belongs_to_the_first():
+    first, second = (importlib.metadata.metadata(name) for name in ('recsort', 'recsort-cuda'))
+    for word in 'Version', 'Requires-Python', 'License-Expression':
+        assert first[word] == second[word] is not None
+    assert first.get_all('Project-URL') == second.get_all('Project-URL') is not None
+    assert 'recsort' in second.get_all('Requires-Dist') and second.get_payload().strip()
+    files = [str(file) for file in importlib.metadata.files('recsort-cuda')]
+    assert 'recsort/recsort/librecsort_cuda.so' in files and any('licenses/LICENSE' in file for file in files)
 
 
 @pytest.mark.parametrize('nan', ['last', 'first', 'total'])

@@ -87,6 +87,14 @@ def test_the_extra_for_ray_is_named_where_ray_is_missing():
     assert result.returncode == 1 and result.stderr.splitlines()[-1] == last
 
 
+def test_the_description_has_no_links_into_the_repository():
+    """A package registry shows the description, where such a link leads nowhere."""
+    description = importlib.metadata.metadata('recsort').get_payload()
+    assert description.startswith('# recsort')
+    links = re.findall(r'\]\(\s*([^)]*)\)|^\s*\[[^]]*\]:\s*(\S+)|(?:href|src)="([^"]*)"', description, re.M)
+    assert [link for link in links if not ''.join(link).startswith('https://')] == []
+
+
 def test_plugins_are_not_looked_for_where_the_wheel_was_built():
     library = Path(_library.__file__).with_name('librecsort.so').read_bytes()
     assert re.findall(rb'(/[ -~]*)/recsort\0', library) == [b'/usr/local/lib']

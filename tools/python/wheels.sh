@@ -3,6 +3,7 @@
 # Makes the source distribution of the Python package in FOLDER, with libyaml's source in it, and wheels of that:
 #   manylinux-x86_64, manylinux-aarch64, musllinux-x86_64, musllinux-aarch64   compiled by zig; these are the default
 #   native                                                                     by this machine's compiler
+#   cuda=FILE                                                                  recsort-cuda with the plugin FILE, at most 30 MB
 # It needs a Debian machine, for libyaml's source, and Python with venv, from which it installs its tools.
 set -eu
 umask 022
@@ -62,6 +63,13 @@ complain() { echo "wheels.sh: $*" >&2; exit 1; }
 for target in "$@"; do
   processor=${target#*linux-}
   case $target in
+    cuda=*)
+      rm -rf plain
+      pip wheel -q --no-deps -w plain -C "cmake.define.RECSORT_CUDA_PLUGIN=${target#cuda=}" "$source/tools/python/cuda"
+      [ "$(cat plain/*.whl | wc -c)" -le 30000000 ] || complain "$target: the wheel has more than 30 MB"
+      # A plugin without the CUDA runtime in it finds that in the process.
+      auditwheel repair --exclude 'lib*cudart*' -w "$folder" plain/*.whl > log 2>&1 || { cat log >&2; exit 1; }
+      continue ;;
     native) processor=$(uname -m) options= ;;
     manylinux-*) use_zig "$processor-linux-gnu.2.28"; options="-C cmake.toolchain-file=$scratch/toolchain.cmake" ;;
     musllinux-*) use_zig "$processor-linux-musl"; options="-C cmake.toolchain-file=$scratch/toolchain.cmake" ;;

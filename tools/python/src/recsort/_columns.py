@@ -144,6 +144,8 @@ def listed(columns: Any) -> tuple[Sequence[Any], Sequence[Any]]:
         return '0', [chunks]
     if isinstance(columns, Mapping):
         return list(columns), list(columns.values())
+    if hasattr(columns, '__array__') and getattr(columns, 'ndim', 0) == 1:
+        columns = np.asanyarray(columns)  # of torch, or of pandas 2, which has no Arrow interface
     if isinstance(columns, np.ndarray) and columns.ndim == 1 and not columns.dtype.hasobject:
         names = columns.dtype.names
         return ('0', [columns]) if names is None else (names, [columns[name] for name in names])

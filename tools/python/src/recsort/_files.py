@@ -10,7 +10,7 @@ import stat
 import threading
 import uuid
 import weakref
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 import numpy as np
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ._functions import Settings
     from ._keys import Keys
 
-StrPath = str | os.PathLike[str]
+StrPath = Union[str, os.PathLike[str]]  # not `|`: Python 3.9 runs this
 
 STEP = 1 << 20  # bytes that are read at a time; at least a record
 

@@ -484,7 +484,7 @@ class Sorter:
             raise RecsortError(f'nan="error"; records to be {done} take "last", "first" or "total"')
         for key in self._keys:
             if kind_of(key.dtype) == 'c' and self._nan != 'total':
-                what = f'key {quoted(key.path)}: for {key.dtype} to be {done}'
+                what = f'key {quoted(key.path)}: for {key.dtype.name} to be {done}'
                 raise RecsortError(f'{what} give nan="total"')
         return self._direct
 
