@@ -1,9 +1,10 @@
 #!/bin/sh
 # Usage: tools/release.sh [--only-make] [--without-cuda] FOLDER [WHEEL...]
 # Makes all files of a release in FOLDER, from what is committed: the source, recsort.c with its headers, the documents as
-# pages, packages in debian/ and rpm/, the Python package in python/ as a source distribution and wheels (as
-# tools/python/wheels.sh says; all four, or those that you name), an SBOM (SPDX 2.3), and SHA256SUMS. Where nvcc is, the
-# plugin comes as a package and as a wheel, for all GPUs, which takes minutes more, unless you say --without-cuda.
+# pages, packages in debian/ and rpm/, recipes for other package managers, the Python package in python/ as a source
+# distribution and wheels (as tools/python/wheels.sh says; all four, or those that you name), an SBOM (SPDX 2.3), and
+# SHA256SUMS. Where nvcc is, the plugin comes as a package and as a wheel, for all GPUs, which takes minutes more, unless
+# you say --without-cuda.
 # Then each kind of user tries the files in a clean root (tests/users), unless you say --only-make.
 # The same commit gives the same bytes: compare two runs by `sha256sum -c`. The tag is yours to set.
 set -eu
@@ -13,7 +14,7 @@ while :; do
   case ${1-} in
     --only-make) try= ;;
     --without-cuda) cuda=-DCMAKE_CUDA_COMPILER=NOTFOUND ;;
-    '' | -*) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    '' | -*) sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     *) break ;;
   esac
   shift
@@ -39,6 +40,8 @@ pack() { # PARENT NAME ARCHIVE
 }
 
 git archive --format=tar "--prefix=$name/" HEAD | tee "$scratch/source.tar" | gzip -9n > "$folder/$name.tar.gz"
+python3 tools/recipes/fill.py "$folder/$name.tar.gz" "$scratch/$name-recipes"
+pack "$scratch" "$name-recipes" "$folder/$name-recipes.tar.gz"
 tar -C "$scratch" -xf "$scratch/source.tar"
 source=$scratch/$name build=$scratch/build
 # Unquoted: a word or none.

@@ -5,13 +5,13 @@
 set -eu
 
 # Named because gcc and g++ only recommend the C library's headers.
-build='gcc g++ libc6-dev cmake ninja-build pkg-config libyaml-dev libcjson-dev libxxhash-dev python3 dpkg-dev'
+build='gcc g++ libc6-dev cmake ninja-build pkg-config libyaml-dev libcjson-dev libxxhash-dev libdw-dev python3 dpkg-dev'
 gate="$build clang libclang-rt-dev libcmocka-dev python3-venv python3-yaml python3-jsonschema acl binutils
-  e2fsprogs strace libpng-dev libdw-dev"
+  e2fsprogs strace libpng-dev"
 test="$gate clang-tidy libomp-dev gcovr qemu-user-static
   gcc-aarch64-linux-gnu libc6-dev-arm64-cross g++-s390x-linux-gnu libc6-dev-s390x-cross
   libopenmpi-dev openmpi-bin libmpich-dev mpich gfortran
-  musl-tools gcc-mingw-w64-x86-64-win32 wine64 lintian rpm mmdebstrap uidmap doxygen"
+  musl-tools gcc-mingw-w64-x86-64-win32 wine64 lintian rpm mmdebstrap uidmap doxygen ruby nix-bin"
 
 case ${1-} in
   build) packages=$build ;;
