@@ -1,6 +1,7 @@
 /* conformance.h - tests of every plugin and every algorithm.
  *
  *   conformance.c   finds them and counts cases
+ *   suite.c         inputs and checks that need no library; tests/sortsuite gives them to other sorts
  *   records.c       through the public calls: kinds x patterns x lengths x threads x index widths
  *   computed.c      the same with computed keys: kinds x lengths
  *   merges.c        runs merged through the public calls: kinds x shapes x lengths x orders

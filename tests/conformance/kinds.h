@@ -33,8 +33,8 @@ typedef struct kind {
 extern const kind kinds[];
 extern const size_t kind_count;
 
-/* The schema of a kind, and its keys for the oracle. NULL, after a message, on failure. */
-recsort_schema *kind_schema(const kind *k, oracle_key keys[KIND_MAX_KEYS]);
+/* The keys of a kind, for the oracle. */
+void kind_keys(const kind *k, oracle_key keys[KIND_MAX_KEYS]);
 
 /* Bytes of a record. */
 size_t kind_record_size(const kind *k);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "conformance.h"
-#include "kinds.h"
+#include "kind_schema.h"
 #include "support/jobs.h"
 #include "support/random.h"
 

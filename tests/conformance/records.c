@@ -4,38 +4,14 @@
 #include <string.h>
 
 #include "conformance.h"
-#include "kinds.h"
+#include "kind_schema.h"
 #include "patterns.h"
+#include "suite.h"
 #include "support/columns.h"
 #include "support/jobs.h"
 #include "support/random.h"
 
-enum {
-  SMALL_LENGTHS = 71,
-  MAX_RECORDS = (1 << 18) + 1,
-  MOST_IN_COLUMNS = (1 << 16) + 1 /* so many take several threads */
-};
-
-/* Counts at which sorts change their behaviour: powers of two, tiles, blocks; tested with their
- * neighbours. */
-static const size_t edges[] = {128,
-                               256,
-                               512,
-                               1024,
-                               2048,
-                               1 << 12,
-                               3 << 11, /* tiles of devices */
-                               1 << 13,
-                               3 << 12,
-                               1 << 14,
-                               1 << 15,
-                               (3 << 14) + 5461,
-                               1 << 16,
-                               (5 << 14) + 77,
-                               1 << 17,
-                               (1 << 17) + (1 << 16),
-                               1 << 18};
-enum { EDGES = sizeof edges / sizeof *edges };
+enum { MOST_IN_COLUMNS = (1 << 16) + 1 /* so many take several threads */ };
 
 /* A kind of record, with a sorter for each way and number of threads. */
 typedef struct bench {
@@ -49,71 +25,68 @@ typedef struct bench {
   recsort_sorter *sorters[MAX_WAYS][THREAD_COUNTS];
 } bench;
 
-/* An input with its expected result. */
+/* An input, and memory for what the checks make of it. */
 typedef struct sample {
-  const char *pattern;
-  size_t count;
-  unsigned char *records;
-  unsigned char *expected;
+  suite *suite;
+  const suite_case *now;
+  const uint64_t *order; /* the expected result */
   unsigned char *sorted;
-  uint64_t *order;
   uint64_t *index;
   unsigned char *columns; /* for MOST_IN_COLUMNS */
 } sample;
 
-static void find_expected(const bench *b, sample *s)
-{
-  for (size_t i = 0; i < s->count; i++)
-    s->order[i] = i;
-  kind_sort(b->kind, b->keys, s->records, s->order, s->count);
-  for (size_t i = 0; i < s->count; i++)
-    memcpy(s->expected + i * b->record_size, s->records + s->order[i] * b->record_size,
-           b->record_size);
-}
-
-static void make_records(const bench *b, const pattern *p, sample *s, uint64_t *random)
-{
-  p->fill(s->index, s->count, UINT64_C(1) << RANK_BITS, random);
-  for (size_t i = 0; i < s->count; i++)
-    kind_fill(b->kind, b->keys, s->index[i], next_random(random), i,
-              s->records + i * b->record_size);
-  s->pattern = p->name;
-  find_expected(b, s);
-}
-
-/* Without ties, a test says nothing about stability. */
-static bool has_ties(const bench *b, const sample *s)
-{
-  for (size_t i = 1; i < s->count; i++)
-    if (oracle_compare(b->keys, b->kind->count, s->expected + (i - 1) * b->record_size,
-                       s->expected + i * b->record_size) == 0)
-      return true;
-  return false;
-}
-
 /* ---- Cases ---- */
+
+/* One call of the library as the suite wants it. */
+typedef struct call {
+  recsort_sorter *sorter;
+  unsigned bits;
+  recsort_error error;
+} call;
+
+static int argsort(void *context, const suite_case *c)
+{
+  call *const made = context;
+  if (recsort_argsort(made->sorter, c->input, c->count, c->places, made->bits, &made->error))
+    return SUITE_BROKEN;
+  for (size_t i = made->bits == 32 ? c->count : 0; i-- > 0;) { /* each takes the room of two */
+    uint32_t narrow;
+    memcpy(&narrow, (const char *)c->places + i * sizeof narrow, sizeof narrow);
+    c->places[i] = narrow;
+  }
+  return SUITE_PLACED;
+}
+
+static int sort(void *context, const suite_case *c)
+{
+  call *const made = context;
+  const recsort_status status =
+      made->bits == 32
+          ? recsort_sort(made->sorter, c->records, c->count, &made->error)
+          : recsort_sort_to(made->sorter, c->input, c->count, c->records, &made->error);
+  return status ? SUITE_BROKEN : SUITE_SORTED;
+}
+
+static const char *first_fault(unsigned faults)
+{
+  for (size_t i = 0; i < SUITE_FAULTS; i++)
+    if (faults >> i & 1) return suite_fault_names[i];
+  return "";
+}
 
 static void check_case(const bench *b, const sample *s, size_t w, size_t threads, unsigned bits,
                        tally *t)
 {
-  recsort_sorter *sorter = b->sorters[w][threads];
-  const size_t bytes = s->count * b->record_size;
-  recsort_error error = {0};
-  memset(s->index, 0xee, s->count * sizeof *s->index);
+  call made = {b->sorters[w][threads], bits, {0}};
   const char *what = "argsort";
-  bool good = recsort_argsort(sorter, s->records, s->count, s->index, bits, &error) == RECSORT_OK &&
-              is_order(s->index, bits, s->order, s->count);
-  if (good) {
+  unsigned faults = suite_try(s->suite, argsort, &made, NULL);
+  if (!faults) {
     what = bits == 32 ? "sort" : "sort_to";
-    memcpy(s->sorted, s->records, bytes);
-    good = (bits == 32
-                ? recsort_sort(sorter, s->sorted, s->count, &error)
-                : recsort_sort_to(sorter, s->records, s->count, s->sorted, &error)) == RECSORT_OK &&
-           memcmp(s->sorted, s->expected, bytes) == 0;
+    faults = suite_try(s->suite, sort, &made, NULL);
   }
-  count_case(t, good, "%s %s, %u threads, %u-bit index, %s, %s, %zu records: %s %s",
+  count_case(t, !faults, "%s %s, %u threads, %u-bit index, %s, %s, %zu records: %s: %s %s",
              b->ways[w].plugin, b->ways[w].algorithm, thread_counts[threads], bits, b->kind->name,
-             s->pattern, s->count, what, error.text);
+             s->now->pattern, s->now->count, what, first_fault(faults), made.error.text);
 }
 
 /* True if the keys are wider than the plugin sorts. */
@@ -127,14 +100,23 @@ static bool is_refused(const bench *b, size_t w)
 
 static void check_refused(const bench *b, const sample *s, size_t w, tally *t)
 {
-  const size_t bytes = s->count * b->record_size;
-  memcpy(s->sorted, s->records, bytes);
-  const recsort_status status = recsort_sort(b->sorters[w][0], s->sorted, s->count, NULL);
+  const size_t bytes = s->now->count * b->record_size;
+  memcpy(s->sorted, s->now->input, bytes);
+  const recsort_status status = recsort_sort(b->sorters[w][0], s->sorted, s->now->count, NULL);
   count_case(t,
-             status == (s->count ? RECSORT_PLUGIN_ERROR : RECSORT_OK) &&
-                 memcmp(s->sorted, s->records, bytes) == 0,
+             status == (s->now->count ? RECSORT_PLUGIN_ERROR : RECSORT_OK) &&
+                 memcmp(s->sorted, s->now->input, bytes) == 0,
              "%s %s, %s, %zu records: its keys are not refused", b->ways[w].plugin,
-             b->ways[w].algorithm, b->kind->name, s->count);
+             b->ways[w].algorithm, b->kind->name, s->now->count);
+}
+
+/* Whether `sorted` begins with these records of the input. */
+static bool has_order(const bench *b, const sample *s, size_t count)
+{
+  const size_t size = b->record_size;
+  for (size_t i = 0; i < count; i++)
+    if (memcmp(s->sorted + i * size, s->now->input + s->order[i] * size, size) != 0) return false;
+  return true;
 }
 
 /* The first ones alone, few and many, up to more than there are. */
@@ -142,17 +124,18 @@ static void check_head(const bench *b, const sample *s, size_t w, size_t threads
                        tally *t)
 {
   recsort_sorter *const sorter = b->sorters[w][threads];
-  const size_t wanted = head < s->count ? head : s->count, bytes = wanted * b->record_size;
+  const size_t wanted = head < s->now->count ? head : s->now->count,
+               bytes = wanted * b->record_size;
   unsigned char *const behind = s->sorted + bytes;
   recsort_error error = {0};
   memset(s->sorted, 0xee, bytes + 1);
   const recsort_job job = {
-      .count = s->count, .records = s->records, .sorted = s->sorted, .head = head};
-  const bool good = run_job(sorter, job, &error) == RECSORT_OK &&
-                    memcmp(s->sorted, s->expected, bytes) == 0 && *behind == 0xee;
+      .count = s->now->count, .records = s->now->input, .sorted = s->sorted, .head = head};
+  const bool good =
+      run_job(sorter, job, &error) == RECSORT_OK && has_order(b, s, wanted) && *behind == 0xee;
   count_case(t, good, "%s %s, %u threads, %s, %s, the first %zu of %zu records: %s",
              b->ways[w].plugin, b->ways[w].algorithm, thread_counts[threads], b->kind->name,
-             s->pattern, head, s->count, error.text);
+             s->now->pattern, head, s->now->count, error.text);
 }
 
 /* The fields in arrays of their own: the order of all, or of the first ones. */
@@ -160,12 +143,13 @@ static void check_columns(const bench *b, sample *s, size_t w, size_t threads, s
                           uint64_t *random, tally *t)
 {
   recsort_sorter *const sorter = b->sorters[w][threads];
-  const size_t wanted = head && head < s->count ? head : s->count;
+  const size_t wanted = head && head < s->now->count ? head : s->now->count;
   recsort_column columns[COLUMNS_MOST];
   recsort_error error = {0};
-  const size_t count = columns_split(b->schema, s->records, s->count, s->columns, random, columns);
-  memset(s->index, 0xee, s->count * sizeof *s->index);
-  const recsort_job job = {.count = s->count,
+  const size_t count =
+      columns_split(b->schema, s->now->input, s->now->count, s->columns, random, columns);
+  memset(s->index, 0xee, s->now->count * sizeof *s->index);
+  const recsort_job job = {.count = s->now->count,
                            .columns = columns,
                            .column_count = count,
                            .permutation = s->index,
@@ -175,19 +159,31 @@ static void check_columns(const bench *b, sample *s, size_t w, size_t threads, s
       run_job(sorter, job, &error) == RECSORT_OK && is_order(s->index, 64, s->order, wanted);
   count_case(t, good, "%s %s, %u threads, %s, %s, the first %zu of %zu in columns: %s",
              b->ways[w].plugin, b->ways[w].algorithm, thread_counts[threads], b->kind->name,
-             s->pattern, wanted, s->count, error.text);
+             s->now->pattern, wanted, s->now->count, error.text);
 }
+
+/* What suite_each calls. */
+typedef struct visit {
+  const bench *bench;
+  sample *sample;
+  uint64_t random;
+  tally *tally;
+} visit;
 
 /* Sorts one input with every algorithm, with a random number of threads and a random index
  * width. */
-static void check_sample(const bench *b, const pattern *p, size_t count, sample *s,
-                         uint64_t *random, tally *t)
+static void check_sample(void *context, suite_input input)
 {
   enum { SURE = 12 }; /* with fewer, all may differ by chance */
-  s->count = count;
-  make_records(b, p, s, random);
-  if (count >= SURE && !has_ties(b, s))
-    count_case(t, false, "%s, %s, %zu records: no ties", b->kind->name, p->name, count);
+  visit *const v = context;
+  const size_t count = input.count;
+  const bench *const b = v->bench;
+  sample *const s = v->sample;
+  tally *const t = v->tally;
+  uint64_t *const random = &v->random;
+  s->now = suite_make(s->suite, input, random);
+  if (count >= SURE && !suite_has_ties(s->suite)) /* it would say nothing about stability */
+    count_case(t, false, "%s, %s, %zu records: no ties", b->kind->name, s->now->pattern, count);
   for (size_t w = 0; w < b->way_count; w++)
     if (is_refused(b, w))
       check_refused(b, s, w, t);
@@ -204,41 +200,15 @@ static void check_sample(const bench *b, const pattern *p, size_t count, sample 
                   random, t);
 }
 
-/* Tests around edge `e`, with fewer kinds the larger it is. Up to 2^16, every pattern is tested
- * with at least one kind at one of the three lengths, and with other kinds at the next edge. */
-static void check_edge(const bench *b, size_t e, sample *s, uint64_t *random, tally *t)
-{
-  enum { EACH = 400, NEIGHBOURS = 3, LARGE = 1 << 16 };
-  const size_t least = (edges[e] > LARGE ? 4u : 1u) * NEIGHBOURS * kind_count;
-  const size_t k = (size_t)(b->kind - kinds);
-  const size_t stride = edges[e] / EACH < least ? edges[e] / EACH + 1 : least;
-  for (size_t p = 0; p < pattern_count; p++)
-    for (size_t n = 0; n < NEIGHBOURS; n++)
-      if ((k + n * kind_count + 11 * p + 7 * e) % stride == 0)
-        check_sample(b, &patterns[p], edges[e] - 1 + n, s, random, t);
-}
-
-static void check_kind(const bench *b, sample *s, tally *t)
-{
-  enum { FEW = 100 };
-  uint64_t random = (uint64_t)(b->kind - kinds);
-  for (size_t p = 0; p < pattern_count; p++)
-    for (size_t count = 0; count < SMALL_LENGTHS; count++)
-      if (!b->few || random_below(&random, FEW) == 0)
-        check_sample(b, &patterns[p], count, s, &random, t);
-  for (size_t e = 0; e < EDGES; e++)
-    if (!b->few || random_below(&random, FEW) == 0) check_edge(b, e, s, &random, t);
-}
-
 /* Long runs of records that differ only in the last bits of a wide key, sorted with every number of
  * threads. */
 static void check_long_runs(const bench *b, sample *s, tally *t)
 {
+  enum { COUNT = (1 << 17) + (1 << 16) + 5 };
   uint64_t random = 1;
-  s->count = (1 << 17) + (1 << 16) + 5;
   for (size_t p = 0; p < pattern_count; p++) {
     if (strcmp(patterns[p].name, "one common prefix") != 0) continue;
-    make_records(b, &patterns[p], s, &random);
+    s->now = suite_make(s->suite, (suite_input){(size_t)(b->kind - kinds), p, COUNT}, &random);
     for (size_t w = 0; w < b->way_count; w++)
       for (size_t threads = 0; threads < THREAD_COUNTS && !is_refused(b, w); threads++)
         check_case(b, s, w, threads, threads % 2 ? 32 : 64, t);
@@ -272,14 +242,13 @@ static void close_bench(bench *b)
 
 void test_records(const way *ways, size_t way_count, bool few, tally *t)
 {
-  const size_t bytes = (size_t)MAX_RECORDS * KIND_MAX_RECORD;
-  sample s = {.records = malloc(bytes),
-              .expected = malloc(bytes),
+  const size_t bytes = (size_t)SUITE_MOST * KIND_MAX_RECORD;
+  sample s = {.suite = suite_create(SUITE_MOST),
               .sorted = malloc(bytes + 1),
-              .order = malloc(MAX_RECORDS * sizeof *s.order),
-              .index = malloc(MAX_RECORDS * sizeof *s.index),
+              .index = malloc(SUITE_MOST * sizeof *s.index),
               .columns = malloc(columns_bytes(KIND_MAX_RECORD, MOST_IN_COLUMNS))};
-  const bool have_memory = s.records && s.expected && s.sorted && s.order && s.index && s.columns;
+  const bool have_memory = s.suite && s.sorted && s.index && s.columns;
+  if (have_memory) s.order = suite_places(s.suite);
   for (size_t k = 0; k < kind_count && have_memory; k++) {
     bench b = {.kind = &kinds[k],
                .record_size = kind_record_size(&kinds[k]),
@@ -288,16 +257,15 @@ void test_records(const way *ways, size_t way_count, bool few, tally *t)
                .few = few};
     const bool good = open_bench(&b);
     count_case(t, good, "kind %s: no sorter", kinds[k].name);
-    if (good) check_kind(&b, &s, t);
+    visit v = {&b, &s, k, t};
+    if (good) suite_each(k, few, check_sample, &v);
     if (good && !few && (kinds[k].count == KIND_MAX_KEYS || strcmp(kinds[k].name, "char[80]") == 0))
       check_long_runs(&b, &s, t);
     close_bench(&b);
   }
   count_case(t, have_memory, "no memory for the samples");
-  free(s.records);
-  free(s.expected);
+  suite_destroy(s.suite);
   free(s.sorted);
-  free(s.order);
   free(s.index);
   free(s.columns);
 }
