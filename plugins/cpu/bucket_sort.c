@@ -663,21 +663,8 @@ static void finish_one(void *argument, size_t bucket, unsigned slot)
   deliver(s, &by, elements, places.begin, mine.copy);
 }
 
-/* True if the keys of all elements in a part of a bucket are `key`. */
-static bool all_are(const bucket_sort *s, const char *elements, size_t count, const char *key,
-                    char *space)
-{
-  unsigned char differ = 0;
-  for (size_t i = 0; i < count; i += CLASSIFY_AT_ONCE) {
-    const size_t left = count - i, some = left < CLASSIFY_AT_ONCE ? left : CLASSIFY_AT_ONCE;
-    if (!bucket_keys(s, elements + i * s->size, some, space)) return false;
-    differ |= memcmp(space, key, s->key_size) != 0;
-    differ |= memcmp(space, space + s->key_size, (some - 1) * s->key_size) != 0;
-  }
-  return !differ;
-}
-
-/* Places [begin, end) of a piece in buckets whose keys are all equal. */
+/* Places [begin, end) of a piece in buckets whose keys are all equal: only the ends are looked at
+ * again, as nothing else of such a bucket is read. */
 static void finish_equal_piece(void *argument, size_t piece, unsigned slot)
 {
   bucket_sort *const s = argument;
@@ -688,13 +675,15 @@ static void finish_equal_piece(void *argument, size_t piece, unsigned slot)
     const size_t end = places.end < range.end ? places.end : range.end;
     const gathering as_they_are = {NULL, end - begin, s->size, copy_class_of(s->size)};
     if (!splitters_of(s)->equal[b] || begin >= end) continue;
-    char *const key = slot_at(s, slot), *const space = key + (s->key_size + 63) / 64 * 64;
-    const char *const elements = s->scattered + begin * s->size;
-    if (!bucket_keys(s, s->scattered + places.begin * s->size, 1, key) ||
-        !all_are(s, elements, end - begin, key, space))
-      s->good = false;
-    if (begin == places.begin) note_ends(s, b, key, key);
-    deliver(s, &as_they_are, elements, begin, NULL);
+    if (begin == places.begin) {
+      char *const first = slot_at(s, slot), *const last = first + s->key_size;
+      if (bucket_keys(s, s->scattered + begin * s->size, 1, first) &&
+          bucket_keys(s, s->scattered + (places.end - 1) * s->size, 1, last))
+        note_ends(s, b, first, last);
+      else
+        s->good = false;
+    }
+    deliver(s, &as_they_are, s->scattered + begin * s->size, begin, slot_at(s, slot));
   }
 }
 

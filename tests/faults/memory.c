@@ -239,8 +239,9 @@ static bool is_allowed(const trial *t, outcome ended)
     return !full;
   case TIES: /* no number goes along with a record */
     return !full || moved;
-  case DISORDERED: /* the keys are those of the records no longer */
-    return !full && t->wanted == PERMUTATION;
+  case DISORDERED: /* the keys are those of the records no longer, or a frequent key is not looked
+                      at */
+    return !full && (t->wanted == PERMUTATION || t->values < MOST_VALUES);
   default:
     return false;
   }
@@ -282,7 +283,7 @@ int main(int argc, char **argv)
     for (int o = 0; o < OUTCOMES; o++)
       printf(" %10u", ended[o]);
     printf("\n");
-    wrong += ended[REPORTED] == 0; /* otherwise this proves nothing */
+    if (trials[i].values == MOST_VALUES) wrong += ended[REPORTED] == 0; /* else it proves nothing */
   }
   printf("%u outcomes that are not allowed\n", wrong);
   return wrong != 0;

@@ -1,5 +1,5 @@
 # On a cluster's node: installs the packages, sorts with three ranks, and compiles a program in C and one in Fortran.
-get /release/debian/librecsort1_*.deb /release/debian/librecsort-dev_*.deb /release/debian/recsort_*.deb /release/debian/recsort-mpi_*.deb \
+get /release/debian/librecsort1_*.deb /release/debian/librecsort-dev_*.deb /release/debian/recsort_*.deb /release/debian/librecsort-mpi1_*.deb /release/debian/recsort-mpi_*.deb \
   /release/debian/librecsort-mpi-dev_*.deb openmpi-bin libopenmpi-dev gcc gfortran pkg-config libc6-dev
 ranks() { OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -n 3 "$@"; }
 recgen -s entity -n 100000 -o records.bin

@@ -59,15 +59,16 @@ typedef enum recsort_status {
 /* How results are checked. A wrong one is RECSORT_CORRUPT_RESULT: only a defect of a machine or of
  * a plugin makes one.
  *  - DEFAULT: the CPU checks in every sort that the keys of the result ascend, from its beginning
- * to its end, and that each element has one place. A GPU checks results of 2^20 records or more,
- *    which takes at most 3% of the time: that keys ascend, that ties are in input order, and, of
- *    records of the host that it moves, that they are the input's (by checksums).
+ *    to its end, and that each element has one place. Of a key that is frequent it looks only at
+ *    the first and the last element. A GPU checks results of 2^20 records or more, which takes at
+ *    most 3% of the time: that keys ascend, that ties are in input order, and, of records of the
+ *    host that it moves, that they are the input's (by checksums).
  *  - FULL: a GPU checks results of any size. Then the host looks at all keys once more, and at
- * ties, before it moves a record. Of records that the plugin moves itself it looks at keys and
+ *    ties, before it moves a record. Of records that the plugin moves itself it looks at keys and
  *    checksums; whether ties are in input order cannot be told from these. That is slow, and there
  *    is nothing of it in merges.
- *  - OFF: as DEFAULT on the CPU. A GPU checks of records of the host that the order it has found is
- *    a permutation, and nothing else. */
+ *  - OFF: as DEFAULT on the CPU. A GPU checks of records of the host that the order it has found
+ *    is a permutation, and nothing else. */
 typedef enum recsort_verify {
   RECSORT_VERIFY_DEFAULT = 0,
   RECSORT_VERIFY_OFF,
