@@ -3,6 +3,7 @@
 #ifndef RS_CALL_H
 #define RS_CALL_H
 
+#include "base/assert.h"
 #include "sorter.h"
 
 /* A job, and what is found for it. */
@@ -36,6 +37,7 @@ void rs_call_close(recsort_sorter *sorter);
 static inline size_t rs_call_offset(const rs_call *call, size_t part)
 {
   const recsort_job *const job = call->job;
+  RS_ASSERT(job->offsets && part <= job->part_count);
   return (size_t)rs_offset_at(job->offsets, rs_job_offset_bits(job), part);
 }
 

@@ -3,6 +3,7 @@
  * each run of equal keys. */
 #include <string.h>
 
+#include "base/assert.h"
 #include "call.h"
 #include "key/encode.h"
 #include "recsort/record_hash.h"
@@ -23,6 +24,7 @@ static window window_of(const recsort_sorter *sorter, size_t *size)
   enum { WINDOW_BYTES = 1 << 20, MOST_RECORDS = 4096 };
   const size_t key_size = rs_key_size(&sorter->plan);
   const size_t record_size = (size_t)sorter->plan.program.record_size;
+  RS_ASSERT(key_size > 0);
   const size_t fitting = WINDOW_BYTES / (key_size + record_size) + 1;
   const size_t records = fitting < MOST_RECORDS ? fitting : MOST_RECORDS;
   const size_t keys = (records + 1) * key_size;
@@ -41,6 +43,7 @@ static recsort_status open_window(recsort_sorter *sorter, window *w, recsort_err
 {
   size_t size;
   *w = window_of(sorter, &size);
+  RS_ASSERT(w->records > 0 && size >= 2 * w->key_size);
   w->keys = rs_sorter_spare(sorter, size);
   return w->keys ? RECSORT_OK : rs_fail_memory(error, size);
 }
@@ -51,6 +54,8 @@ static recsort_status encode_places(const recsort_sorter *sorter, const window *
                                     size_t part, recsort_error *error)
 {
   const team one = team_of_at_most(sorter->team, 1);
+  RS_ASSERT(part > 0 && part <= w->records);
+  RS_ASSERT(part <= order->count && first <= order->count - part);
   unsigned char *const keys = w->keys + w->key_size;
   recsort_status status = RECSORT_OK;
   if (w->records > 1 && call->job->records && !call->scope.offsets) {
@@ -70,12 +75,14 @@ static recsort_status encode_places(const recsort_sorter *sorter, const window *
 /* Moves the last of `count` keys to the front, before the next chunk. */
 static void slide(const window *w, size_t count)
 {
+  RS_ASSERT(count <= w->records);
   memmove(w->keys, w->keys + count * w->key_size, w->key_size);
 }
 
 /* Compares record i of the chunk with the one before it. */
 static inline int compare(const recsort_sorter *sorter, const window *w, size_t i)
 {
+  RS_ASSERT(i < w->records);
   const unsigned char *before = w->keys + i * w->key_size;
   return rs_key_compare(&sorter->plan, before, before + w->key_size);
 }
@@ -98,6 +105,7 @@ recsort_status rs_check_sorted(recsort_sorter *sorter, const void *records, size
       if (compare(sorter, &w, i) > 0) found = at + i;
     slide(&w, part);
   }
+  RS_ASSERT(found <= count);
   if (status == RECSORT_OK) *disorder = found;
   return status;
 }
@@ -116,6 +124,7 @@ recsort_status recsort_check(recsort_sorter *sorter, const void *records, size_t
 static recsort_status fail_order(const recsort_sorter *sorter, const rs_order *order, size_t place,
                                  bool tie, recsort_error *error)
 {
+  RS_ASSERT(place > 0 && place < order->count);
   const unsigned long long here = rs_order_at(order, place), before = rs_order_at(order, place - 1);
   return rs_fail(error, RECSORT_CORRUPT_RESULT,
                  "plugin \"%s\": its order is wrong at place %zu: record %llu has %s record %llu "
@@ -129,6 +138,7 @@ recsort_status rs_check_order(recsort_sorter *sorter, const rs_call *call, const
 {
   window w;
   recsort_status status = open_window(sorter, &w, error);
+  RS_ASSERT(order->count == call->count);
   for (size_t first = 0; !status && first < order->count; first += w.records) {
     const size_t left = order->count - first, part = left < w.records ? left : w.records;
     status = encode_places(sorter, &w, call, order, first, part, error);
@@ -146,6 +156,7 @@ recsort_status rs_check_order(recsort_sorter *sorter, const rs_call *call, const
 static record_sums sum_records(const unsigned char *records, size_t count, size_t size)
 {
   record_sums sums = {0, 0};
+  RS_ASSERT(size > 0);
   for (size_t i = 0; i < count; i++)
     record_add(&sums, record_hash(records + i * size, size, 1));
   return sums;
@@ -156,6 +167,7 @@ recsort_status rs_check_moved(recsort_sorter *sorter, const rs_call *call, const
 {
   const char *const name = sorter->choice.in_use->info.name;
   const size_t size = (size_t)sorter->plan.program.record_size, count = call->count;
+  RS_ASSERT(call->only_records && sorted);
   const record_sums before = sum_records(call->job->records, count, size),
                     after = sum_records(sorted, count, size);
   size_t disorder;
@@ -178,6 +190,7 @@ recsort_status rs_check_moved(recsort_sorter *sorter, const rs_call *call, const
 static inline void move_index(const rs_order *order, size_t to, size_t from)
 {
   const size_t size = order->index_bits / 8;
+  RS_ASSERT(to <= from && from < order->count);
   char *index = (char *)order->index;
   memmove(index + to * size, index + from * size, size);
 }
@@ -199,6 +212,7 @@ static recsort_status keep_firsts(recsort_sorter *sorter, const rs_call *call,
         move_index(order, kept++, first + i);
     slide(&w, part);
   }
+  RS_ASSERT(kept <= order->count);
   if (status == RECSORT_OK) *count = kept;
   return status;
 }
@@ -249,6 +263,7 @@ recsort_status recsort_unique(recsort_sorter *sorter, const recsort_job *job, si
   if (status == RECSORT_OK) status = find_order(sorter, &call, &order, error);
   if (status == RECSORT_OK) {
     status = keep_firsts(sorter, &call, &order, &kept, error);
+    RS_ASSERT(kept <= call.count);
     if (!job->permutation && status == RECSORT_INVALID_RECORD) sorter->keeps = false;
     if (!job->permutation && status == RECSORT_OK) sorter->kept.count = kept;
   }

@@ -1,4 +1,5 @@
 /* device.c - has the plugin do jobs in the memory of devices (see recsort_plugin_device). */
+#include "base/assert.h"
 #include "base/struct_size.h"
 #include "sorter.h"
 
@@ -6,6 +7,7 @@ recsort_status rs_device_ask(const recsort_sorter *sorter, const recsort_job *jo
                              size_t job_count, recsort_needs *needs, recsort_error *error)
 {
   rs_plugin_instance *const instance = &sorter->choice.in_use->instance;
+  RS_ASSERT(sorter->on_device && instance->device);
   recsort_error reported = {0};
   recsort_status status = rs_plugin_check_lost(instance, error);
   if (status) return status;
@@ -34,6 +36,7 @@ static recsort_status run(const recsort_sorter *sorter, const recsort_job *jobs,
                           recsort_error *error)
 {
   rs_plugin_instance *const instance = &sorter->choice.in_use->instance;
+  RS_ASSERT(sorter->on_device && instance->device);
   recsort_error reported = {0};
   recsort_status status = rs_plugin_check_lost(instance, error);
   if (status) return status;
@@ -45,6 +48,7 @@ static recsort_status run(const recsort_sorter *sorter, const recsort_job *jobs,
 recsort_status rs_device_run(recsort_sorter *sorter, const recsort_job *jobs, size_t job_count,
                              recsort_error *error)
 {
+  RS_ASSERT(sorter->on_device);
   recsort_status status = check(sorter, jobs, job_count, error);
   if (!status && jobs->columns)
     status =

@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/checked.h"
 #include "base/platform/clock.h"
 #include "call.h"
@@ -52,6 +53,7 @@ typedef struct candidates {
 
 static candidates *slot_of(const selection *s, size_t slot)
 {
+  RS_ASSERT(s->sorter->block && slot < s->team.threads);
   return (void *)((char *)s->sorter->block + s->order_bytes + slot * s->slot_bytes);
 }
 
@@ -59,6 +61,7 @@ static candidates *slot_of(const selection *s, size_t slot)
 
 static inline bool is_less(const uint64_t *a, const uint64_t *b, size_t words)
 {
+  RS_ASSERT(words >= 2);
   for (size_t w = words; w-- > 0;)
     if (a[w] != b[w]) return a[w] < b[w];
   return false;
@@ -76,6 +79,7 @@ static inline void swap(uint64_t *a, uint64_t *b, size_t words)
 /* Divides candidates [low, high) by a random one of them, and returns its place. */
 static inline size_t divide(candidates *c, size_t low, size_t high, size_t words)
 {
+  RS_ASSERT(low < high && high <= c->count);
   uint64_t *const pivot = c->at + low * words;
   c->random ^= c->random << 13;
   c->random ^= c->random >> 7;
@@ -93,6 +97,7 @@ static inline size_t divide(candidates *c, size_t low, size_t high, size_t words
     swap(c->at + i * words, c->at + j * words, words);
   }
   swap(pivot, c->at + j * words, words);
+  RS_ASSERT(low <= j && j < high);
   return j;
 }
 
@@ -104,10 +109,12 @@ static inline void place_as(candidates *c, size_t first, size_t end, size_t word
     size_t low, high;
   } waiting[64], part = {0, c->count};
   size_t count = 0;
+  RS_ASSERT(first < end && end <= c->count);
   for (;;) {
     if (part.high - part.low > 1 && part.low < end && part.high > first) {
       const size_t middle = divide(c, part.low, part.high, words);
       const bool left = middle - part.low < part.high - middle;
+      RS_ASSERT(count < sizeof waiting / sizeof *waiting);
       waiting[count].low = left ? middle + 1 : part.low;
       waiting[count++].high = left ? part.high : middle;
       part.low = left ? part.low : middle + 1;
@@ -132,6 +139,7 @@ static void place(candidates *c, size_t first, size_t end, size_t words)
 
 static void keep_least(const selection *s, candidates *c)
 {
+  RS_ASSERT(c->count >= s->head);
   place(c, s->head - 1, s->head, s->words);
   c->count = s->head;
   c->bounded = true;
@@ -139,6 +147,7 @@ static void keep_least(const selection *s, candidates *c)
 
 static const uint64_t *bound_of(const selection *s, const candidates *c)
 {
+  RS_ASSERT(c->bounded && c->count >= s->head);
   return c->at + (s->head - 1) * s->words;
 }
 
@@ -155,6 +164,8 @@ static inline void add_some(const selection *s, candidates *c, size_t first, siz
                             unsigned width, size_t words)
 {
   const uint64_t *const bound = c->bounded ? bound_of(s, c) : NULL;
+  RS_ASSERT(i <= end && end - i <= s->capacity - c->count);
+  RS_ASSERT(words >= 2);
   for (; i < end; i++) {
     uint64_t *const added = c->at + c->count * words;
     added[0] = first + i;
@@ -172,6 +183,7 @@ static inline void add_block_as(const selection *s, candidates *c, size_t first,
   enum { GROUP = 16 };
   uint64_t most = c->bounded ? bound_of(s, c)[words - 1] : UINT64_MAX;
   size_t i = 0;
+  RS_ASSERT(count <= s->block);
   if (c->bounded && words == 2 && bound_of(s, c)[0] < first) { /* equal keys come too late */
     if (most == 0) return;
     most--;
@@ -188,6 +200,7 @@ static inline void add_block_as(const selection *s, candidates *c, size_t first,
 static void add_block(const selection *s, candidates *c, size_t first, size_t count)
 {
   const unsigned width = s->sorter->plan.program.key_width;
+  RS_ASSERT(c->count <= s->capacity);
   if (c->count + s->block > s->capacity) keep_least(s, c);
   if (width == 32)
     add_block_as(s, c, first, count, 32, 2);
@@ -207,6 +220,7 @@ static void note_invalid(selection *s, size_t first)
 /* The records from number `first` on; those of columns have no address. */
 static const void *records_from(const selection *s, size_t first)
 {
+  RS_ASSERT(first < s->count);
   return s->records ? s->records + first * (size_t)s->sorter->plan.program.record_size : NULL;
 }
 
@@ -215,6 +229,7 @@ static void select_piece(void *argument, size_t piece, unsigned slot)
   selection *const s = argument;
   candidates *const c = slot_of(s, slot);
   const team_range range = team_cut(s->count, piece, s->pieces);
+  RS_ASSERT(piece < s->pieces && range.end <= s->count);
   for (size_t first = range.begin; first < range.end; first += s->block) {
     const size_t left = range.end - first, count = left < s->block ? left : s->block;
     const void *const records = records_from(s, first);
@@ -241,6 +256,7 @@ static void join(const selection *s)
       memcpy(c->at + c->count++ * s->words, one, s->words * sizeof *one);
     }
   }
+  RS_ASSERT(c->count <= s->capacity);
   place(c, 0, s->head, s->words);
 }
 
@@ -270,6 +286,7 @@ static recsort_status plan_selection(const recsort_sorter *sorter, const rs_call
   const size_t key_size = rs_key_size(&sorter->plan), head = call->wanted, count = call->count;
   const size_t block = key_size < BLOCK_BYTES ? BLOCK_BYTES / key_size : 1;
   const size_t words = 1 + (key_size + 7) / 8;
+  RS_ASSERT(head > 0 && head <= count / FEW);
   *s = (selection){.sorter = sorter, .count = count, .head = head, .words = words, .block = block};
   const size_t each = FEW * head > WORTH_A_THREAD ? FEW * head : WORTH_A_THREAD;
   s->team = team_of_at_most(sorter->team, count / each);
@@ -280,6 +297,7 @@ static recsort_status plan_selection(const recsort_sorter *sorter, const rs_call
   s->slot_bytes = rs_round_up(
       rs_sum(rs_product(s->capacity, words * sizeof(uint64_t)), sizeof(candidates) + s->key_bytes),
       RS_BLOCK_ALIGNMENT);
+  RS_ASSERT(s->team.threads > 0 && s->capacity > head);
   *bytes = rs_sum(s->order_bytes, rs_product(s->team.threads, s->slot_bytes));
   return *bytes < SIZE_MAX ? RECSORT_OK : rs_fail_memory(error, SIZE_MAX);
 }
@@ -297,11 +315,13 @@ static void write_order(const selection *s, rs_order *order)
   const bool wide = (uint64_t)s->count > UINT64_C(1) << 32;
   void *const index = s->sorter->block;
   const uint64_t *const at = slot_of(s, 0)->at;
+  RS_ASSERT(slot_of(s, 0)->count >= s->head && s->head * (wide ? 8 : 4) <= s->order_bytes);
   for (size_t i = 0; i < s->head; i++)
     if (wide)
       ((uint64_t *)index)[i] = at[i * s->words];
     else
       ((uint32_t *)index)[i] = (uint32_t)at[i * s->words];
+  RS_ASSERT(at[(s->head - 1) * s->words] < s->count);
   order->index = index;
   order->index_bits = wide ? 64 : 32;
   order->count = s->head;
@@ -312,6 +332,7 @@ static void open_slots(const selection *s, uint64_t random)
   for (size_t i = 0; i < s->team.threads; i++) {
     candidates *const c = slot_of(s, i);
     char *const keys = (char *)(c + 1);
+    RS_ASSERT((uintptr_t)(keys + s->key_bytes) % sizeof(uint64_t) == 0);
     *c = (candidates){
         .at = (uint64_t *)(void *)(keys + s->key_bytes), .keys = keys, .random = (random + i) | 1};
   }
@@ -320,6 +341,7 @@ static void open_slots(const selection *s, uint64_t random)
 static recsort_status report_invalid(const selection *s, recsort_error *error)
 {
   const size_t first = s->invalid, left = s->count - first;
+  RS_ASSERT(first < s->count);
   return rs_key_encode(&s->sorter->plan, records_from(s, first), left < s->block ? left : s->block,
                        (void *)(slot_of(s, 0) + 1), team_of_at_most(s->team, 1), first, error);
 }
@@ -336,6 +358,7 @@ recsort_status rs_head_find(recsort_sorter *sorter, rs_call *call, recsort_error
   s.plain =
       rs_key_is_record(&sorter->plan) && (uintptr_t)s.records % rs_key_size(&sorter->plan) == 0;
   s.invalid = SIZE_MAX;
+  RS_ASSERT(s.records || call->job->columns);
   open_slots(
       &s,
       (uint64_t)(1e9 * begin)); /* at random by the clock, so that no input can be made for it */

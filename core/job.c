@@ -1,6 +1,7 @@
 /* job.c - refuses wrong jobs, on the host and on devices. */
 #include <stdio.h>
 
+#include "base/assert.h"
 #include "base/checked.h"
 #include "base/struct_size.h"
 #include "key/encode.h"
@@ -88,6 +89,7 @@ static recsort_status check_bits(const recsort_sorter *sorter, const recsort_job
                                  recsort_error *error)
 {
   const unsigned all = sorter->plan.key_bits;
+  RS_ASSERT(all > 0);
   if (!job->first_bit && !job->bits) return RECSORT_OK;
   if (job->first_bit >= all || job->bits > all - job->first_bit)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "bits [%u, %u + %u) are not all in a key of %u",
@@ -102,6 +104,7 @@ static recsort_status check_array(const recsort_sorter *sorter, const recsort_jo
                                   size_t number, recsort_error *error)
 {
   const recsort_array *const array = &job->arrays[number];
+  RS_ASSERT(number < job->array_count);
   if (array->element_size == 0 || (job->count && (!array->from || !array->to)))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT,
                    "arrays[%zu]: from and to must not be NULL, nor element_size 0", number);
@@ -167,6 +170,7 @@ static recsort_status check_sizes(const recsort_sorter *sorter, const recsort_jo
   const size_t record_size = (size_t)sorter->plan.program.record_size,
                key_size = sorter->plan.key_width / 8;
   size_t widest = sizeof(uint64_t);
+  RS_ASSERT(sorter->plan.key_width % 32 == 0);
   if (record_size > widest) widest = record_size;
   if (key_size > widest) widest = key_size;
   if (rs_product(count, widest) < SIZE_MAX && job->part_count <= SIZE_MAX / sizeof(uint64_t) - 2)
@@ -194,6 +198,7 @@ static recsort_status check_job(const recsort_sorter *sorter, const recsort_job 
 static recsort_status check_aligned(const void *at, size_t alignment, const char *name,
                                     recsort_error *error)
 {
+  RS_ASSERT(alignment > 0 && (alignment & (alignment - 1)) == 0);
   if (((uintptr_t)at & (alignment - 1)) == 0) return RECSORT_OK;
   return rs_fail(error, RECSORT_INVALID_ARGUMENT, "%s is not at a multiple of %zu bytes", name,
                  alignment);
@@ -215,6 +220,7 @@ static recsort_status check_alignment(const recsort_sorter *sorter, const recsor
                                       recsort_error *error)
 {
   const size_t key = sorter->plan.key_width == 32 ? 4 : 8, offset = rs_job_offset_bits(job) / 8;
+  RS_ASSERT(offset == 4 || offset == 8);
   recsort_status status =
       check_aligned(job->permutation, rs_job_index_bits(job) / 8, "permutation", error);
   if (!status) status = check_aligned(job->keys_out, key, "keys_out", error);
@@ -227,6 +233,7 @@ static recsort_status check_alignment(const recsort_sorter *sorter, const recsor
 static recsort_status check_offsets(const recsort_job *job, recsort_error *error)
 {
   const unsigned bits = rs_job_offset_bits(job);
+  RS_ASSERT(job->offsets && (bits == 32 || bits == 64));
   uint64_t end = rs_offset_at(job->offsets, bits, 0);
   if (job->parts == RECSORT_RUNS && end != 0)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "the first offset of runs is 0, not %llu",
@@ -262,6 +269,7 @@ enum { INPUTS = 3, OUTPUTS = 5 }; /* behind them are the `from` and `to` of arra
 static region input_of(const recsort_sorter *sorter, const recsort_job *job, size_t i)
 {
   const size_t record_size = (size_t)sorter->plan.program.record_size;
+  RS_ASSERT(i < INPUTS + job->array_count);
   switch (i) {
   case 0:
     return (region){job->records, job->count * record_size, "records", NULL, 0};
@@ -279,6 +287,7 @@ static region input_of(const recsort_sorter *sorter, const recsort_job *job, siz
 static region output_of(const recsort_sorter *sorter, const recsort_job *job, size_t i)
 {
   const size_t wanted = rs_job_wanted(job);
+  RS_ASSERT(i < OUTPUTS + job->array_count);
   switch (i) {
   case 0:
     return (region){job->sorted, wanted * (size_t)sorter->plan.program.record_size, "sorted", NULL,
@@ -322,6 +331,7 @@ static recsort_status check_output(const recsort_sorter *sorter, const recsort_j
 {
   const region written = output_of(sorter, job, i);
   const size_t own = i == 0 ? 0 : i < OUTPUTS ? SIZE_MAX : i - OUTPUTS + INPUTS;
+  RS_ASSERT(own == SIZE_MAX || own < INPUTS + job->array_count);
   bool in_place = false;
   if (!written.at) return RECSORT_OK;
   for (size_t r = 0; r < INPUTS + job->array_count; r++) {
@@ -352,6 +362,7 @@ static bool is_right(const recsort_sorter *sorter, const recsort_job *job)
 {
   const region read = input_of(sorter, job, 0),
                written = output_of(sorter, job, job->sorted ? 0 : 2);
+  RS_ASSERT(is_plain(job) && !sorter->on_device);
   if (job->sorted) return read.at == written.at || !overlap(&read, &written);
   return (uintptr_t)written.at % 8 == 0 && !overlap(&read, &written);
 }
@@ -413,6 +424,7 @@ static recsort_status check_shards(const recsort_sorter *sorter, const recsort_j
                                    size_t job_count, recsort_error *error)
 {
   const bool has_heads = any_head(jobs, job_count);
+  RS_ASSERT(job_count > 1 && job_count <= MOST_JOBS);
   size_t before = 0, after = 0;
   for (size_t j = 0; j < job_count; j++) {
     const recsort_status status = check_shard(sorter, &jobs[j], error);
@@ -439,6 +451,7 @@ static recsort_status check_shard_apart(const recsort_sorter *sorter, const recs
                                         size_t number, recsort_error *error)
 {
   const size_t record_size = (size_t)sorter->plan.program.record_size;
+  RS_ASSERT(number < MOST_JOBS);
   for (size_t n = 0; n < 2; n++) {
     const region own = shard_region(&jobs[number], record_size, n);
     for (size_t before = 0; before < 2 * number + n; before++) {
@@ -482,6 +495,7 @@ recsort_status rs_jobs_check(const recsort_sorter *sorter, const recsort_job *jo
 recsort_status rs_jobs_check_arrays(const recsort_sorter *sorter, const recsort_job *jobs,
                                     size_t job_count, recsort_error *error)
 {
+  RS_ASSERT(job_count > 0 && job_count <= MOST_JOBS);
   return job_count == 1 ? check_arrays(sorter, jobs, error)
                         : check_arrays_of_shards(sorter, jobs, job_count, error);
 }

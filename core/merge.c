@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/checked.h"
 #include "base/platform/clock.h"
 #include "call.h"
@@ -38,6 +39,7 @@ static recsort_status name_run(size_t run, size_t first, recsort_status status,
   }
   char *rest;
   const unsigned long long number = strtoull(found->text + strlen(record), &rest, 10);
+  RS_ASSERT(number >= first);
   return rs_fail(error, status, "run %zu, record %llu%.400s", run, number - first, rest);
 }
 
@@ -45,6 +47,7 @@ recsort_status rs_merge_check(recsort_sorter *sorter, const rs_call *call, recso
 {
   for (size_t r = 0; r < call->job->part_count; r++) {
     const size_t first = rs_call_offset(call, r), count = rs_call_offset(call, r + 1) - first;
+    RS_ASSERT(first <= call->count);
     const bool columns = call->job->columns;
     const void *const records = count ? rs_call_record(sorter, call, first) : NULL;
     recsort_error found;
@@ -72,6 +75,7 @@ static recsort_plugin_merge_job job_of(const recsort_sorter *sorter, const rs_ca
 {
   const bool wide =
       place_of_order(call) ? call->index_bits == 64 : (uint64_t)call->count > UINT64_C(1) << 32;
+  RS_ASSERT(call->merges && call->job->part_count <= RECSORT_MOST_RUNS);
   return (recsort_plugin_merge_job){.run_count = (uint32_t)call->job->part_count,
                                     .count = call->count,
                                     .program = &sorter->plan.program,
@@ -99,6 +103,7 @@ static recsort_status plan_merge(recsort_sorter *sorter, const rs_call *call, me
   plan->runs = rs_round_up(rs_product(call->count, order), RS_BLOCK_ALIGNMENT);
   plan->work = rs_round_up(rs_sum(plan->runs, runs), RS_BLOCK_ALIGNMENT);
   plan->size = rs_sum(plan->work, work < SIZE_MAX ? (size_t)work : SIZE_MAX);
+  RS_ASSERT(plan->runs <= plan->work && plan->work <= plan->size);
   const size_t copy = rs_sum(rs_sum(plan->runs, call->bytes), RS_BLOCK_ALIGNMENT);
   if (call->in_place && !call->only_records && copy > plan->size) plan->size = copy;
   if (plan->size > SIZE_MAX - RS_BLOCK_ALIGNMENT) return rs_fail_memory(error, SIZE_MAX);
@@ -123,6 +128,7 @@ static void list_runs(const recsort_sorter *sorter, const rs_call *call, recsort
   const size_t record_size = (size_t)sorter->plan.program.record_size;
   for (size_t r = 0; r < job->part_count; r++) {
     const size_t first = rs_call_offset(call, r), count = rs_call_offset(call, r + 1) - first;
+    RS_ASSERT(first <= call->count && count <= call->count - first);
     runs[r].count = count;
     runs[r].records = job->part_records ? job->part_records[r]
                       : count           ? (const char *)job->records + first * record_size
@@ -140,11 +146,13 @@ recsort_status rs_merge(recsort_sorter *sorter, rs_call *call, recsort_error *er
   if (status == RECSORT_OK) status = rs_sorter_reserve(sorter, plan.size, error);
   if (status) return status;
   char *const block = sorter->block;
+  RS_ASSERT((uintptr_t)block % RS_BLOCK_ALIGNMENT == 0);
   plan.job.runs = (const recsort_plugin_run *)(void *)(block + plan.runs);
   list_runs(sorter, call, (recsort_plugin_run *)(void *)(block + plan.runs));
   void *const result = call->only_records     ? call->job->sorted
                        : place_of_order(call) ? place_of_order(call)
                                               : block;
+  RS_ASSERT(result);
   const recsort_status merged =
       merger->merge->merge(merger->state, &plan.job, block + plan.work, result, &reported);
   if (merged == RECSORT_UNSORTED_RUN) status = rs_merge_check(sorter, call, error);

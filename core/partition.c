@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/checked.h"
 #include "key/encode.h"
 #include "sorter.h"
@@ -24,6 +25,7 @@ typedef struct marking {
 
 static void *key_in(const marking *m, unsigned slot)
 {
+  RS_ASSERT(m->slots && slot < m->team.threads);
   return m->slots + slot * m->slot_bytes;
 }
 
@@ -34,6 +36,7 @@ static unsigned char *mark_in(const marking *m, unsigned slot)
 
 static const char *record_at(const marking *m, size_t i)
 {
+  RS_ASSERT(i < m->count);
   return m->records + i * (size_t)m->plan->program.record_size;
 }
 
@@ -49,6 +52,7 @@ static unsigned char *put_big(unsigned char *to, uint64_t value, size_t bytes)
 /* The mark of record `i`, whose key is at `key`. */
 static void put_mark(const marking *m, const void *key, size_t i, unsigned char *mark)
 {
+  RS_ASSERT(m->key_size == sizeof(uint32_t) || m->key_size % sizeof(uint64_t) == 0);
   if (m->key_size == sizeof(uint32_t)) {
     mark = put_big(mark, *(const uint32_t *)key, sizeof(uint32_t));
   } else {
@@ -109,8 +113,10 @@ static recsort_status open_slots(recsort_sorter *sorter, marking *m, size_t thre
                                  recsort_error *error)
 {
   m->team = team_of_at_most(m->team, threads);
+  RS_ASSERT(m->team.threads > 0);
   const size_t each = m->key_size + m->mark_size + RS_BLOCK_ALIGNMENT;
   m->slot_bytes = each - each % RS_BLOCK_ALIGNMENT;
+  RS_ASSERT(m->slot_bytes >= m->key_size + m->mark_size);
   m->slots = rs_sorter_spare(sorter, m->team.threads * m->slot_bytes);
   return m->slots ? RECSORT_OK : rs_fail_memory(error, m->team.threads * m->slot_bytes);
 }
@@ -130,11 +136,13 @@ recsort_status recsort_partition_sample(recsort_sorter *sorter, const void *reco
   size_t at = wanted ? count / 2 / wanted : 0;        /* the next sample, */
   size_t part = wanted ? count - at * 2 * wanted : 0; /* and so many 2 * wanted-ths */
   for (size_t i = 0; status == RECSORT_OK && i < wanted; i++) {
+    RS_ASSERT(at < count);
     if (!mark_record(&m, at, 0, (unsigned char *)marks + i * m.mark_size))
       status = outcome(&m, error);
     part += 2 * (count % wanted);
     at += count / wanted + part / (2 * wanted);
     part %= 2 * wanted;
+    RS_ASSERT(part < 2 * wanted);
   }
   return status;
 }
@@ -145,6 +153,7 @@ recsort_status recsort_partition_sample(recsort_sorter *sorter, const void *reco
 static recsort_status sort_marks(recsort_sorter *sorter, void *marks, size_t count,
                                  size_t mark_size, recsort_error *error)
 {
+  RS_ASSERT(mark_size > RECSORT_MARK_EXTRA);
   const recsort_field_desc field = {.name = "mark", .type = RECSORT_BYTES, .size = mark_size};
   const recsort_key_desc key = {.path = field.name};
   const recsort_schema_desc desc = {.struct_size = sizeof desc,
@@ -187,6 +196,7 @@ recsort_status recsort_partition_splitters(recsort_sorter *sorter, void *marks, 
   if (status) return status;
   for (size_t i = 0; i < splitter_count; i++) {
     const size_t at = team_cut(mark_count, i + 1, splitter_count + 1).begin;
+    RS_ASSERT(mark_count > 0 && at <= mark_count);
     memcpy((char *)splitters + i * size,
            (const char *)marks + (at < mark_count ? at : at - 1) * size, size);
   }
@@ -220,6 +230,7 @@ static size_t cut(marking *m, const unsigned char *splitter, unsigned slot)
     else
       high = middle;
   }
+  RS_ASSERT(low <= m->count);
   return low;
 }
 
@@ -227,6 +238,7 @@ static void cut_piece(void *argument, size_t piece, unsigned slot)
 {
   cutting *const c = argument;
   const team_range range = team_cut(c->splitter_count, piece, c->pieces);
+  RS_ASSERT(range.begin <= range.end && range.end <= c->splitter_count);
   for (size_t i = range.begin; i < range.end; i++)
     c->cuts[i] = cut(&c->m, splitter_at(&c->m, c->splitters, i), slot);
 }
@@ -279,6 +291,7 @@ static size_t part_of(const partitioning *p, const unsigned char *mark)
     else
       high = middle;
   }
+  RS_ASSERT(low <= p->splitter_count);
   return low;
 }
 
@@ -288,6 +301,7 @@ static void count_piece(void *argument, size_t piece, unsigned slot)
   size_t *const counts = places_of(p, piece);
   unsigned char *const mark = mark_in(&p->m, slot);
   const team_range range = team_cut(p->m.count, piece, p->pieces);
+  RS_ASSERT(piece < p->pieces && range.end <= p->m.count);
   memset(counts, 0, (p->splitter_count + 1) * sizeof *counts);
   for (size_t i = range.begin; i < range.end && mark_record(&p->m, i, slot, mark); i++) {
     p->parts[i] = (uint32_t)part_of(p, mark);
@@ -301,6 +315,7 @@ static void move_piece(void *argument, size_t piece, unsigned slot)
   size_t *const places = places_of(p, piece);
   const size_t size = (size_t)p->m.plan->program.record_size;
   const team_range range = team_cut(p->m.count, piece, p->pieces);
+  RS_ASSERT(piece < p->pieces && range.end <= p->m.count);
   (void)slot;
   for (size_t i = range.begin; i < range.end; i++)
     memcpy(p->to + places[p->parts[i]]++ * size, record_at(&p->m, i), size);
@@ -320,6 +335,7 @@ static void find_places(const partitioning *p, size_t *offsets)
     }
   }
   offsets[p->splitter_count + 1] = sum;
+  RS_ASSERT(sum == p->m.count);
 }
 
 static recsort_status check_parts(const partitioning *p, const size_t *offsets,
@@ -345,12 +361,14 @@ static recsort_status check_parts(const partitioning *p, const size_t *offsets,
 static recsort_status take_memory(recsort_sorter *sorter, partitioning *p, recsort_error *error)
 {
   const size_t places = rs_product(p->splitter_count + 1, p->pieces * sizeof *p->places);
+  RS_ASSERT(p->pieces > 0);
   rs_sorter_begin(sorter, p->m.count);
   const recsort_status status =
       rs_sorter_reserve(sorter, rs_sum(places, rs_product(p->m.count, sizeof *p->parts)), error);
   if (status) return status;
   p->places = sorter->block;
   p->parts = (uint32_t *)(void *)((char *)sorter->block + places);
+  RS_ASSERT((uintptr_t)p->parts % sizeof *p->parts == 0);
   return RECSORT_OK;
 }
 

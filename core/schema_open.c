@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/platform/files.h"
@@ -28,6 +29,7 @@ static recsort_schema *allocate_schema(const recsort_allocator *allocator, recso
 static recsort_status judge_arena(const rs_arena *arena, recsort_status status, const char *source,
                                   recsort_error *error)
 {
+  RS_ASSERT(!arena->is_full || status != RECSORT_OK);
   if (!arena->is_full) return status;
   return rs_fail_at(error, RECSORT_INVALID_SCHEMA, (rs_place){source, 0, 0},
                     "it takes more than the %d MiB of memory that a schema may take; describe "
@@ -43,6 +45,7 @@ static recsort_status create_schema(const recsort_schema_desc *desc, rs_zero_off
   if (!made) return RECSORT_OUT_OF_MEMORY;
   const recsort_status status =
       judge_arena(&made->arena, rs_layout_create(desc, zero, made, error), desc->source, error);
+  RS_ASSERT(status != RECSORT_OK || made->desc.size >= made->fields_size);
   if (status)
     recsort_schema_destroy(made);
   else
@@ -140,6 +143,7 @@ recsort_status recsort_schema_load_file(const char *path, const recsort_allocato
   unsigned char *const text = rs_allocate(&a, LIMIT);
   if (!text) return rs_fail_memory(error, LIMIT);
   const char *const why = read_file(path, text, LIMIT, &size);
+  RS_ASSERT(why || size <= LIMIT);
   if (why)
     status = rs_fail_at(error, RECSORT_IO_ERROR, (rs_place){path, 0, 0}, "%s", why);
   else
@@ -169,6 +173,7 @@ recsort_status recsort_schema_set_record_size(recsort_schema *schema, size_t siz
   if (!schema || size > RS_RECORD_MAX_BYTES)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "no schema, or a record of more than %d bytes",
                    RS_RECORD_MAX_BYTES);
+  RS_ASSERT(schema->desc.size >= schema->fields_size);
   if (size < schema->fields_size)
     return rs_fail(error, RECSORT_INVALID_SCHEMA,
                    "a record of %zu bytes has no room for the fields, which take %zu", size,

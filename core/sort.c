@@ -25,6 +25,7 @@
  */
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/checked.h"
 #include "base/struct_size.h"
 #include "base/platform/clock.h"
@@ -44,6 +45,7 @@ static recsort_status run_simple(recsort_sorter *sorter, const void *records, si
 {
   if (!sorter) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter must not be NULL");
   recsort_job *const job = &sorter->simple;
+  RS_ASSERT(job->struct_size == sizeof *job && !job->array_count);
   job->count = count;
   job->records = records;
   job->sorted = sorted;
@@ -107,11 +109,13 @@ static void deliver(recsort_sorter *sorter, const rs_call *call);
  * can fail any more once results are delivered. */
 static recsort_status run(recsort_sorter *sorter, rs_call *call, recsort_error *error)
 {
+  RS_ASSERT(call->count == call->job->count);
   rs_sorter_begin(sorter, call->count);
   if (call->count) {
     recsort_status status = take_spare(sorter, call, error);
     if (status == RECSORT_OK) status = find(sorter, call, error);
     if (status) return status;
+    RS_ASSERT(call->moved || (call->order.index && call->order.count == call->wanted));
     deliver(sorter, call);
     if (call->began > 0)
       rs_choice_note(&sorter->choice, call->count, is_whole(call),
@@ -178,6 +182,7 @@ static recsort_status plan_job(const recsort_sorter *sorter, size_t count, recso
                                recsort_error *error)
 {
   const bool wide = (uint64_t)count > UINT64_C(1) << 32;
+  RS_ASSERT(count > 0 && sorter->choice.in_use);
   *job = (recsort_plugin_job){.size = sizeof *job,
                               .algorithm = sorter->choice.in_use->instance.algorithm,
                               .count = count,
@@ -194,6 +199,7 @@ static bool records_work(const recsort_sorter *sorter, const recsort_plugin_job 
                          uint64_t *bytes)
 {
   const rs_plugin_instance *instance = &sorter->choice.in_use->instance;
+  RS_ASSERT(instance->records || !instance->sorts_in_host);
   recsort_error reported = {0};
   *bytes = 0;
   return instance->sorts_in_host &&
@@ -221,6 +227,8 @@ static recsort_status plan_anew(const recsort_sorter *sorter, size_t count, size
   block->size = size > block->work.bytes ? size : (size_t)block->work.bytes;
   if (block->takes_records && records > block->size)
     block->size = records < SIZE_MAX ? (size_t)records : SIZE_MAX;
+  RS_ASSERT(block->size >= block->after);
+  RS_ASSERT(block->size >= block->work.bytes || block->size == SIZE_MAX);
   if (block->size > SIZE_MAX - RS_BLOCK_ALIGNMENT) return rs_fail_memory(error, SIZE_MAX);
   return check_work(sorter, block, error);
 }
@@ -331,6 +339,7 @@ static recsort_status reserve(recsort_sorter *sorter, const rs_call *call, recso
   size_t block = 0, other = 0;
   rs_call fewer = *call;
   fewer.count = rs_head_most_sorted(sorter, call);
+  RS_ASSERT(fewer.count <= call->count);
   recsort_status status = block_for_any(sorter, call, &block, error);
   if (status == RECSORT_OK && fewer.count < call->count)
     status = block_for_any(sorter, &fewer, &other, error);
@@ -374,6 +383,7 @@ static bool another_may_do(recsort_status status);
 static recsort_status find(recsort_sorter *sorter, rs_call *call, recsort_error *error)
 {
   recsort_status status = RECSORT_OK;
+  RS_ASSERT(call->count > 0);
   if (call->merges) return rs_merge(sorter, call, error);
   if (rs_head_suits(sorter, call)) return rs_head_find(sorter, call, error);
   if (call->job->parts == RECSORT_RUNS) status = rs_merge_check(sorter, call, error);
@@ -381,6 +391,7 @@ static recsort_status find(recsort_sorter *sorter, rs_call *call, recsort_error 
   if (status) return status;
   for (;;) {
     recsort_error cause; /* not filled with zeros: hundreds of bytes take as long as some records */
+    RS_ASSERT(sorter->choice.in_use && !call->moved);
     if (rs_choice_is_timed(&sorter->choice, call->count)) call->began = rs_clock_seconds();
     status = find_by_plugin(sorter, call, &cause);
     if (status == RECSORT_OK) return status;
@@ -425,6 +436,7 @@ static recsort_status find_by_plugin(recsort_sorter *sorter, rs_call *call, recs
 static void lap(double *since, double *total)
 {
   const double now = rs_clock_seconds();
+  RS_ASSERT(now >= *since);
   *total += now - *since;
   *since = now;
 }
@@ -446,6 +458,7 @@ static recsort_status move_by_plugin(recsort_sorter *sorter, rs_call *call, recs
   const bool in_host = instance->sorts_in_host;
   recsort_plugin_times times = {.size = sizeof times};
   const size_t copy_size = call->in_place ? call->bytes : 0;
+  RS_ASSERT(is_whole(call));
   recsort_plugin_job job;
   recsort_status status =
       in_host ? plan_block(sorter, call, error) : plan_job(sorter, call->count, &job, error);
@@ -453,6 +466,7 @@ static recsort_status move_by_plugin(recsort_sorter *sorter, rs_call *call, recs
     status = rs_sorter_reserve(sorter, in_host ? sorter->planned.size : copy_size, error);
   if (status || (in_host && !sorter->planned.takes_records)) return status;
   void *const sorted = call->in_place && !in_host ? sorter->block : call->job->sorted;
+  RS_ASSERT(sorted);
   if (in_host) {
     job = sorter->planned.job;
     job.memory = sorter->block;
@@ -488,6 +502,7 @@ static recsort_status encode_all(recsort_sorter *sorter, const rs_call *call, ch
     return rs_key_encode(&sorter->plan, job->records, call->count, keys, sorter->team, 0, error);
   for (size_t r = 0; r < job->part_count && !status; r++) {
     const size_t first = rs_call_offset(call, r);
+    RS_ASSERT(first <= call->count);
     status = rs_key_encode(&sorter->plan, job->part_records[r], rs_call_offset(call, r + 1) - first,
                            keys + first * rs_key_size(&sorter->plan), sorter->team, first, error);
   }
@@ -503,6 +518,7 @@ static recsort_status order_by_plugin(recsort_sorter *sorter, rs_call *call, rec
   recsort_status status = plan_block(sorter, call, error);
   if (status == RECSORT_OK) status = rs_sorter_reserve(sorter, block->size, error);
   if (status) return status;
+  RS_ASSERT(sorter->block_size >= block->size && block->job.count == call->count);
 
   double clock = rs_clock_seconds();
   status = encode_all(sorter, call, (char *)sorter->block + block->work.keys_offset, error);
@@ -515,6 +531,8 @@ static recsort_status order_by_plugin(recsort_sorter *sorter, rs_call *call, rec
   lap(&clock, &stats->sort_seconds);
 
   const rs_order order = {sorter->block, block->job.index_bits, call->count};
+  RS_ASSERT(block->after >= call->count * (order.index_bits / 8));
+  RS_ASSERT(block->after <= sorter->block_size);
   status = rs_order_verify(&order, (char *)sorter->block + block->after, sorter->team, error);
   if (status == RECSORT_OK && sorter->verify) status = rs_check_order(sorter, call, &order, error);
   if (status) return status;
@@ -557,6 +575,7 @@ static void copy_record_piece(void *argument, size_t piece, unsigned slot)
   const one_by_one *const each = argument;
   const size_t size = (size_t)each->sorter->plan.program.record_size;
   const team_range range = team_cut(each->call->wanted, piece, each->pieces);
+  RS_ASSERT(piece < each->pieces);
   (void)slot;
   for (size_t i = range.begin; i < range.end; i++) {
     const size_t index = (size_t)rs_order_at(&each->call->order, i);
@@ -585,8 +604,10 @@ static void write_records(recsort_sorter *sorter, const rs_call *call)
   } else if (!call->in_place) {
     rs_gather(&call->order, 0, call->wanted, job->records, size, job->sorted, sorter->team);
   } else if (!rs_order_is_identity(&call->order)) {
+    RS_ASSERT(sorter->block_size >= call->bytes);
     char *copy = (char *)sorter->block +
                  (sorter->block_size - call->bytes) / RS_BLOCK_ALIGNMENT * RS_BLOCK_ALIGNMENT;
+    RS_ASSERT((size_t)(copy - (char *)sorter->block) >= call->count * (call->order.index_bits / 8));
     rs_gather(&call->order, 0, call->count, job->records, size, copy, sorter->team);
     rs_copy(job->sorted, copy, call->bytes, sorter->team);
   }
@@ -599,6 +620,7 @@ static void encode_piece(void *argument, size_t piece, unsigned slot)
   const rs_plan *const plan = &each->sorter->plan;
   const size_t size = rs_key_size(plan);
   const team_range range = team_cut(call->wanted, piece, each->pieces);
+  RS_ASSERT(piece < each->pieces);
   (void)slot;
   for (size_t i = range.begin; i < range.end; i++) {
     const size_t index = (size_t)rs_order_at(&call->order, i);
@@ -630,6 +652,7 @@ static void write_arrays(recsort_sorter *sorter, const rs_call *call)
     if (array->from != array->to) {
       rs_gather(&call->order, 0, call->wanted, array->from, size, array->to, sorter->team);
     } else if (!identity) {
+      RS_ASSERT(sorter->spare_size >= call->count * size);
       rs_gather(&call->order, 0, call->count, array->from, size, sorter->spare, sorter->team);
       rs_copy(array->to, sorter->spare, call->count * size, sorter->team);
     }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/checked.h"
 #include "base/struct_size.h"
 #include "key/encode.h"
@@ -92,6 +93,7 @@ void rs_sorter_count_threads(recsort_sorter *sorter)
   const recsort_executor executor = {.run = sorter->team.run, .context = sorter->team.context};
   if (!sorter->usual_team) return;
   sorter->team = rs_team(sorter->own_team ? NULL : &executor, 0);
+  RS_ASSERT(sorter->team.threads > 0 && sorter->team.run);
   sorter->choice.plugins->team = sorter->team;
   sorter->planned.plugin = NULL; /* the plan of the last call was for as many threads as then */
 }
@@ -109,6 +111,7 @@ static recsort_status set_up_plugin(recsort_sorter *sorter, const recsort_option
                                      options->plugin_option_count, &told, error);
   if (status) return status;
   sorter->team = rs_team(options->executor, options->threads);
+  RS_ASSERT(sorter->team.threads > 0 && sorter->team.run);
   sorter->own_team = !options->executor;
   sorter->usual_team =
       options->threads == 0 && (sorter->own_team || options->executor->threads == 0);
@@ -200,6 +203,8 @@ recsort_status rs_sorter_reserve(recsort_sorter *sorter, size_t size, recsort_er
   sorter->allocation_size = whole;
   sorter->block = allocation + -(uintptr_t)allocation % RS_BLOCK_ALIGNMENT;
   sorter->block_size = size;
+  RS_ASSERT((uintptr_t)sorter->block % RS_BLOCK_ALIGNMENT == 0);
+  RS_ASSERT((char *)sorter->block + size <= allocation + whole);
   return RECSORT_OK;
 }
 
@@ -214,6 +219,7 @@ void *rs_sorter_spare(recsort_sorter *sorter, size_t size)
 
 void rs_sorter_release_spare(recsort_sorter *sorter)
 {
+  RS_ASSERT(!sorter->spare == !sorter->spare_size);
   rs_release(&sorter->allocator, sorter->spare, sorter->spare_size);
   sorter->spare = NULL;
   sorter->spare_size = 0;
@@ -229,6 +235,7 @@ void rs_sorter_begin(recsort_sorter *sorter, size_t count)
 
 void rs_sorter_release_block(recsort_sorter *sorter)
 {
+  RS_ASSERT(!sorter->allocation == !sorter->allocation_size);
   rs_release(&sorter->allocator, sorter->allocation, sorter->allocation_size);
   sorter->block = sorter->allocation = NULL;
   sorter->block_size = sorter->allocation_size = 0;
@@ -316,6 +323,7 @@ int recsort_key_compare(const recsort_sorter *sorter, const void *a, const void 
 void recsort_gather(const recsort_sorter *sorter, const void *index, unsigned index_bits,
                     size_t count, const void *from, size_t element_size, void *to)
 {
+  RS_ASSERT(index_bits == 32 || index_bits == 64);
   const rs_order order = {index, index_bits, count};
   rs_gather(&order, 0, count, from, element_size, to, sorter->team);
 }

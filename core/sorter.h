@@ -13,6 +13,7 @@
 #ifndef RS_SORTER_H
 #define RS_SORTER_H
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/pool.h"
@@ -117,6 +118,7 @@ static inline unsigned rs_job_offset_bits(const recsort_job *job)
 /* How many bits of a key are compared, which has `all`. */
 static inline unsigned rs_job_bits(const recsort_job *job, unsigned all)
 {
+  RS_ASSERT(job->first_bit < all);
   return job->bits ? job->bits : all - job->first_bit;
 }
 

@@ -322,11 +322,6 @@ HEAD = '''
 #if !defined(_WIN32) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
 #endif
-#ifdef RECSORT_ASSERTIONS
-#undef NDEBUG
-#elif !defined(NDEBUG)
-#define NDEBUG
-#endif
 
 /* With -O2 gcc's inner loops take twice as long. */
 #if defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__) && !defined(__clang__)

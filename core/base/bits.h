@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/assert.h"
+
 #ifndef RECSORT_HD
 #ifdef __CUDACC__
 #define RECSORT_HD __host__ __device__
@@ -28,6 +30,7 @@ static inline unsigned index_bits_for(uint64_t count)
  * `bits` bits, the index in the low ones: then one array moves instead of two. */
 RECSORT_HD static inline bool packs(unsigned key_bits, unsigned index_bits, unsigned bits)
 {
+  RS_ASSERT(index_bits <= 64);
   return key_bits + index_bits <= bits;
 }
 

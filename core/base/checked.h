@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/assert.h"
+
 static inline size_t rs_sum(size_t a, size_t b)
 {
   return a < SIZE_MAX - b ? a + b : SIZE_MAX;
@@ -23,6 +25,7 @@ static inline size_t rs_product(size_t a, size_t b)
 /* Rounds up to a multiple of `unit`, which is not 0. */
 static inline size_t rs_round_up(size_t a, size_t unit)
 {
+  RS_ASSERT(unit > 0);
   const size_t sum = rs_sum(a, unit - 1);
   return sum < SIZE_MAX ? sum - sum % unit : SIZE_MAX;
 }

@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 
+#include "base/assert.h"
 #include "base/bits.h"
 
 /* For unsigned integers of any type. */
@@ -32,6 +33,7 @@ typedef struct run64 {
  * 12.5.) */
 RECSORT_HD static inline size_t co_rank(size_t rank, run64 a, run64 b)
 {
+  RS_ASSERT(rank <= a.count + b.count);
   size_t low = rank > b.count ? rank - b.count : 0;
   size_t high = rank < a.count ? rank : a.count;
   while (low < high) {
@@ -41,6 +43,9 @@ RECSORT_HD static inline size_t co_rank(size_t rank, run64 a, run64 b)
     else
       high = i;
   }
+  RS_ASSERT(low <= a.count && rank - low <= b.count);
+  RS_ASSERT(low == 0 || rank - low == b.count || left_goes_first(a.at[low - 1], b.at[rank - low]));
+  RS_ASSERT(low == rank || low == a.count || !left_goes_first(a.at[low], b.at[rank - low - 1]));
   return low;
 }
 
@@ -56,6 +61,8 @@ RECSORT_HD static inline size_t rank_first(uint64_t x, run64 run)
     else
       high = i;
   }
+  RS_ASSERT(low == run.count || run.at[low] >= x);
+  RS_ASSERT(low == 0 || run.at[low - 1] < x);
   return low;
 }
 

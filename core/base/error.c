@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/assert.h"
+
 const char *recsort_status_text(recsort_status status)
 {
   switch (status) {
@@ -37,6 +39,7 @@ const char *recsort_status_text(recsort_status status)
 /* Appends to error->text at `used`; returns the new length. */
 static size_t append(recsort_error *error, size_t used, const char *format, va_list arguments)
 {
+  RS_ASSERT(used < sizeof error->text);
   const size_t left = sizeof error->text - used;
   const int length = vsnprintf(error->text + used, left, format, arguments);
   if (length < 0) return used;
@@ -66,6 +69,7 @@ static void clean(char *text)
 static void fill(recsort_error *error, recsort_status status, rs_place place, const char *format,
                  va_list arguments)
 {
+  RS_ASSERT(status != RECSORT_OK);
   size_t used = 0;
   if (!error) return;
   memset(error, 0, sizeof *error);
@@ -77,6 +81,7 @@ static void fill(recsort_error *error, recsort_status status, rs_place place, co
   else if (place.source)
     used = append_text(error, used, "%.200s: ", place.source);
   append(error, used, format, arguments);
+  RS_ASSERT(strlen(error->text) < sizeof error->text);
   clean(error->text);
 }
 

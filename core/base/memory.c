@@ -1,9 +1,9 @@
 #include "base/memory.h"
 
-#include <assert.h>
 #include <stdalign.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/platform/memory.h"
@@ -17,8 +17,10 @@ static void *library_allocate(void *context, size_t size)
   const size_t alignment = large ? (size_t)HUGE_PAGE : (size_t)BLOCK_ALIGNMENT;
   const size_t rounded = rs_round_up(size, alignment);
   if (rounded == SIZE_MAX) return NULL;
+  RS_ASSERT(rounded >= size && rounded % alignment == 0);
   void *memory = rs_aligned_allocate(alignment, rounded);
   if (memory && large) rs_advise_huge_pages(memory, rounded);
+  RS_ASSERT((uintptr_t)memory % alignment == 0);
   return memory;
 }
 
@@ -44,11 +46,13 @@ recsort_status rs_check_allocator(const recsort_allocator *allocator, recsort_er
 
 void *rs_allocate(const recsort_allocator *allocator, size_t size)
 {
+  RS_ASSERT(allocator->allocate && allocator->release);
   return size && size < SIZE_MAX ? allocator->allocate(allocator->context, size) : NULL;
 }
 
 void rs_release(const recsort_allocator *allocator, void *memory, size_t size)
 {
+  RS_ASSERT(!memory || size > 0);
   if (memory) allocator->release(allocator->context, memory, size);
 }
 
@@ -60,6 +64,7 @@ struct rs_arena_block {
 
 void rs_arena_init(rs_arena *arena, const recsort_allocator *allocator)
 {
+  RS_ASSERT(allocator->allocate && allocator->release);
   *arena = (rs_arena){.allocator = *allocator};
 }
 
@@ -71,6 +76,7 @@ static size_t header_size(void)
 
 static struct rs_arena_block *add_block(rs_arena *arena, size_t wanted)
 {
+  RS_ASSERT(wanted > 0 && arena->size <= (size_t)RS_ARENA_MAX_MIB << 20);
   size_t size = rs_sum(wanted, header_size());
   if (size < ARENA_BLOCK) size = ARENA_BLOCK;
   if (size > ((size_t)RS_ARENA_MAX_MIB << 20) - arena->size) {
@@ -81,19 +87,23 @@ static struct rs_arena_block *add_block(rs_arena *arena, size_t wanted)
   if (!block) return NULL;
   arena->size += size;
   *block = (struct rs_arena_block){arena->blocks, size, header_size()};
+  RS_ASSERT(header_size() + wanted <= size);
   return arena->blocks = block;
 }
 
 void *rs_arena_array(rs_arena *arena, size_t count, size_t size)
 {
-  assert(size > 0);
+  RS_ASSERT(size > 0);
   const size_t bytes = rs_round_up(rs_product(count ? count : 1, size), alignof(max_align_t));
   if (bytes == SIZE_MAX) return NULL;
   struct rs_arena_block *block = arena->blocks;
+  RS_ASSERT(!block || block->used <= block->size);
   if (!block || block->size - block->used < bytes) block = add_block(arena, bytes);
   if (!block) return NULL;
   void *memory = (char *)block + block->used;
+  RS_ASSERT((uintptr_t)memory % alignof(max_align_t) == 0);
   block->used += bytes;
+  RS_ASSERT(block->used <= block->size);
   return memset(memory, 0, bytes);
 }
 
@@ -107,8 +117,10 @@ char *rs_arena_text(rs_arena *arena, const char *text)
 void rs_arena_free(rs_arena *arena)
 {
   struct rs_arena_block *block = arena->blocks;
+  RS_ASSERT((block == NULL) == (arena->size == 0));
   while (block) {
     struct rs_arena_block *next = block->next;
+    RS_ASSERT(block->used <= block->size && block->size <= arena->size);
     rs_release(&arena->allocator, block, block->size);
     block = next;
   }

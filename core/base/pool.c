@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/assert.h"
 #include "base/platform/clock.h"
 #include "base/platform/threads.h"
 
@@ -76,6 +77,7 @@ static bool poll_on(unsigned *polls, int64_t deadline)
 
 static size_t words_of(unsigned stripes)
 {
+  RS_ASSERT(stripes <= MOST_THREADS);
   return (stripes + WORD_BITS - 1) / WORD_BITS;
 }
 
@@ -84,6 +86,7 @@ static bool claim(slot *job, unsigned wanted, unsigned *stripe)
 {
   const size_t words = words_of(atomic_load(&job->stripes));
   uint64_t bit = UINT64_C(1) << wanted % WORD_BITS;
+  RS_ASSERT(wanted < MOST_THREADS && words <= WORDS);
   for (size_t i = 0; i < words; i++) {
     const size_t word = (wanted / WORD_BITS + i) % words;
     uint64_t open;
@@ -91,6 +94,7 @@ static bool claim(slot *job, unsigned wanted, unsigned *stripe)
       if (!(open & bit)) bit = open & -open;
       if (!(atomic_fetch_and(&job->open[word], ~bit) & bit)) continue;
       *stripe = (unsigned)(word * WORD_BITS) + (unsigned)__builtin_ctzll(bit);
+      RS_ASSERT(*stripe < MOST_THREADS);
       return true;
     }
   }
@@ -107,6 +111,7 @@ static bool is_open(slot *job)
 
 static void run_stripe(slot *job, unsigned stripe)
 {
+  RS_ASSERT(job->task && stripe < job->count);
   size_t number = stripe;
   do
     job->task(job->argument, number);
@@ -118,6 +123,7 @@ static void run_stripe(slot *job, unsigned stripe)
 static unsigned workers_wanted(slot *job)
 {
   const unsigned stripes = atomic_load(&job->stripes);
+  RS_ASSERT(stripes <= MOST_THREADS);
   return stripes ? stripes - 1 : 0;
 }
 
@@ -127,6 +133,7 @@ static void wake_workers(void)
 {
   const unsigned used = atomic_load(&pool.slots_used), workers = atomic_load(&pool.workers);
   unsigned wanted = 0, woken = 0;
+  RS_ASSERT(used <= MOST_JOBS && workers <= MOST_THREADS);
   if (atomic_load(&pool.sleeping) == 0) return;
   for (unsigned s = 0; s < used; s++)
     wanted += workers_wanted(&pool.slots[s]);
@@ -141,6 +148,7 @@ static void wake_workers(void)
 
 static void count_done(slot *job)
 {
+  RS_ASSERT(atomic_load(&job->done) < atomic_load(&job->stripes));
   (void)atomic_fetch_add(&job->done, 1);
   if (!atomic_load(&job->awaited)) return;
   rs_mutex_lock(&pool.lock);
@@ -157,6 +165,7 @@ static slot *find_job(unsigned worker, unsigned *stripe)
 {
   const unsigned used = atomic_load(&pool.slots_used);
   unsigned before = 0;
+  RS_ASSERT(worker < MOST_THREADS && used <= MOST_JOBS);
   for (unsigned s = 0; s < used; s++) {
     slot *const job = &pool.slots[s];
     const unsigned end = before + workers_wanted(job);
@@ -183,6 +192,7 @@ static bool work_once(unsigned worker)
 static void sleep_until_wanted(unsigned worker)
 {
   unsigned stripe;
+  RS_ASSERT(worker < MOST_THREADS);
   rs_mutex_lock(&pool.lock);
   (void)atomic_fetch_add(&pool.sleeping, 1);
   for (;;) {
@@ -191,6 +201,7 @@ static void sleep_until_wanted(unsigned worker)
     rs_condition_wait(&pool.work[worker], &pool.lock);
   }
   atomic_store(&pool.asleep[worker], false);
+  RS_ASSERT(atomic_load(&pool.sleeping) > 0);
   (void)atomic_fetch_sub(&pool.sleeping, 1);
   rs_mutex_unlock(&pool.lock);
 }
@@ -257,7 +268,9 @@ RS_AT_UNLOAD static void stop_workers(void)
 static bool create_worker(void)
 {
   const unsigned number = atomic_load(&pool.workers);
+  RS_ASSERT(number < MOST_THREADS);
   rs_condition_init(&pool.work[number]);
+  RS_ASSERT(pool.prepared);
   atomic_store(&pool.asleep[number], false);
   if (!rs_thread_create(&pool.threads[number], work, (void *)(uintptr_t)number)) return false;
   (void)atomic_fetch_add(&pool.workers, 1);
@@ -274,6 +287,7 @@ static bool prepare(void)
 /* Creates workers until there are `wanted`, or the system refuses one. */
 static void hire(unsigned wanted)
 {
+  RS_ASSERT(wanted < MOST_THREADS);
   if (atomic_load(&pool.workers) >= wanted || !rs_mutex_try(&pool.lock)) return;
   if (!atomic_load(&pool.stopped) && (pool.retry_at == 0 || rs_clock_ns() >= pool.retry_at)) {
     pool.retry_at = 0;
@@ -299,6 +313,7 @@ static slot *take_slot(void)
     unsigned used = atomic_load(&pool.slots_used);
     while (used <= s && !atomic_compare_exchange_weak(&pool.slots_used, &used, s + 1))
       continue;
+    RS_ASSERT(atomic_load(&pool.slots_used) > s && atomic_load(&found->stripes) == 0);
     return found;
   }
   return NULL;
@@ -309,6 +324,7 @@ static slot *take_slot(void)
  * takes. */
 static void wait_for(slot *job, unsigned others)
 {
+  RS_ASSERT(others <= atomic_load(&job->stripes));
   const int64_t deadline = rs_clock_ns() + WAIT_NS;
   while (atomic_load(&job->done) < others && rs_clock_ns() < deadline)
     relax();
@@ -319,15 +335,18 @@ static void wait_for(slot *job, unsigned others)
     rs_condition_wait(&pool.finished, &pool.lock);
   atomic_store(&job->awaited, false);
   rs_mutex_unlock(&pool.lock);
+  RS_ASSERT(atomic_load(&job->done) == others);
 }
 
 static void publish(slot *job, unsigned stripes)
 {
+  RS_ASSERT(stripes > 1 && stripes <= MOST_THREADS && stripes <= job->count);
   atomic_store(&job->done, 0);
   atomic_store(&job->next, stripes);
   atomic_store(&job->stripes, stripes);
   for (unsigned left = stripes, word = 0; left > 0; word++) {
     const unsigned bits = left < WORD_BITS ? left : WORD_BITS;
+    RS_ASSERT(word < WORDS && atomic_load(&job->open[word]) == 0);
     atomic_store(&job->open[word], UINT64_MAX >> (WORD_BITS - bits));
     left -= bits;
   }
@@ -338,6 +357,7 @@ static void run_in_slot(slot *job, unsigned stripes, void (*task)(void *argument
                         void *argument, size_t count)
 {
   unsigned mine = 0, stripe;
+  RS_ASSERT(task && atomic_load(&job->taken));
   job->task = task;
   job->argument = argument;
   job->count = count;
@@ -345,7 +365,9 @@ static void run_in_slot(slot *job, unsigned stripes, void (*task)(void *argument
   wake_workers();
   for (; claim(job, 0, &stripe); mine++)
     run_stripe(job, stripe);
+  RS_ASSERT(mine <= stripes);
   wait_for(job, stripes - mine);
+  RS_ASSERT(!is_open(job) && atomic_load(&job->next) >= count);
   atomic_store(&job->stripes, 0);
   atomic_store(&job->taken, false);
 }
@@ -355,7 +377,9 @@ static void run_in_slot(slot *job, unsigned stripes, void (*task)(void *argument
 static void pool_run(void *context, void (*task)(void *argument, size_t number), void *argument,
                      size_t count)
 {
+  RS_ASSERT(task);
   const unsigned most = (unsigned)(uintptr_t)context;
+  RS_ASSERT(most > 0 && most <= MOST_THREADS);
   const unsigned stripes = count < most ? (unsigned)count : most;
   slot *const job = stripes > 1 ? take_slot() : NULL;
   if (!job) {
@@ -376,6 +400,7 @@ const recsort_executor *recsort_executor_default(void)
     pool.own = (recsort_executor){sizeof pool.own, (void *)(uintptr_t)threads, .run = pool_run,
                                   .threads = threads};
   }
+  RS_ASSERT(pool.own.threads > 0);
   rs_mutex_unlock(&pool.lock);
   return &pool.own;
 }
@@ -387,8 +412,10 @@ team rs_team(const recsort_executor *executor, unsigned threads)
   if (executor) {
     const unsigned most = executor->threads ? executor->threads : rs_processors_in_quota();
     if (threads == 0 || threads > most) threads = most;
+    RS_ASSERT(threads > 0);
     return (team){executor->run, executor->context, capped(threads)};
   }
   threads = capped(threads ? threads : rs_processors_in_quota());
+  RS_ASSERT(threads > 0);
   return (team){pool_run, (void *)(uintptr_t)threads, threads};
 }

@@ -8,6 +8,8 @@
 
 #ifdef __SSE2__
 #include <emmintrin.h>
+
+#include "base/assert.h"
 #endif
 
 /* From so many bytes on a target is too large for the caches. */
@@ -24,13 +26,16 @@ static inline void stream_part(void *target, const void *source, size_t size)
   const size_t unaligned = -(uintptr_t)to % LINE;
   const size_t head = unaligned < size ? unaligned : size;
   const char *const end = from + size;
+  RS_ASSERT(to + size <= from || end <= to);
   memcpy(to, from, head);
+  RS_ASSERT(head == size || ((uintptr_t)to + head) % LINE == 0);
   for (to += head, from += head; end - from >= LINE; to += LINE, from += LINE)
     for (size_t i = 0; i < LINE; i += sizeof(__m128i)) {
       const __m128i part = _mm_loadu_si128((const __m128i *)(const void *)(from + i));
       _mm_stream_si128((__m128i *)(void *)(to + i), part);
     }
   size = (size_t)(end - from);
+  RS_ASSERT(size < LINE);
 #endif
   memcpy(to, from, size);
 }

@@ -1,5 +1,7 @@
 #include "base/types.h"
 
+#include "base/assert.h"
+
 /* The rows begin with the name. */
 #define CLASS(name) RECSORT_CLASS_##name
 #define OTHER(name, class, size, alignment)                                                        \
@@ -104,6 +106,7 @@ bool rs_type_holds(recsort_type type, int64_t value)
 {
   const recsort_type_info *info = &rs_type_of(type)->info;
   const unsigned bits = info->bits;
+  RS_ASSERT(rs_type_is_integer(type) && bits > 0 && bits <= 64);
   if (bits == 64) return true;
   if (info->type_class == RECSORT_CLASS_UNSIGNED) return value >= 0 && value >> bits == 0;
   const int64_t limit = INT64_C(1) << (bits - 1);

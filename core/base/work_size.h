@@ -5,10 +5,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/assert.h"
+
 /* Adds a * b, rounded up to 64, to *total. False on overflow. */
 static inline bool work_add(uint64_t *total, uint64_t a, uint64_t b)
 {
   uint64_t bytes;
+  RS_ASSERT(*total % 64 == 0);
   return !__builtin_mul_overflow(a, b, &bytes) && !__builtin_add_overflow(bytes, 63, &bytes) &&
          !__builtin_add_overflow(*total, bytes & ~UINT64_C(63), total) && *total <= SIZE_MAX / 2;
 }

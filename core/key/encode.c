@@ -9,6 +9,8 @@
 
 #include "recsort/key_interpreter.h"
 
+#include "base/assert.h"
+
 /* A function that is compiled into each call: what is constant there is folded. */
 #define FOLDED __attribute__((always_inline))
 
@@ -26,6 +28,7 @@ typedef struct key_range {
 static inline recsort_key_column place_of(const key_range *range, const recsort_key_step *step)
 {
   const recsort_key_program *const program = range->program;
+  RS_ASSERT(step >= program->steps && step < program->steps + program->step_count);
   if (program->columns) {
     const recsort_key_column *const column = &program->columns[step - program->steps];
     if (!column->data) return *column; /* there are no records */
@@ -50,6 +53,7 @@ static inline void store_key(unsigned char *keys, size_t i, unsigned width, uint
 FOLDED static inline bool encode_as(key_range range, recsort_key_step step, unsigned width)
 {
   const recsort_key_column place = place_of(&range, range.program->steps);
+  RS_ASSERT(range.begin <= range.end && (width == 32 || width == 64));
   bool valid = true;
   for (size_t i = range.begin; i < range.end; i++)
     store_key(range.keys, i, width, key_field_at(&step, key_at(&place, i - range.begin), &valid));
@@ -75,6 +79,7 @@ enum { FLOAT_LANES = sizeof(float_lanes) / sizeof(int32_t) };
 FOLDED static inline void encode_floats(recsort_key_column place, size_t i, size_t count, bool big,
                                         int32_t flip, unsigned char *keys)
 {
+  RS_ASSERT(count <= FLOAT_LANES);
   float_lanes lanes = {0};
   for (size_t j = 0; j < count; j++)
     lanes[j] = (int32_t)key_load(key_at(&place, i + j), 4, big);
@@ -88,6 +93,7 @@ static inline bool encode_float32_as(key_range range, recsort_key_step step, boo
   const recsort_key_column place = place_of(&range, range.program->steps);
   const int32_t flip = step.flags & RECSORT_KEY_DESCENDING ? -1 : 0;
   const size_t count = range.end - range.begin, rest = count % FLOAT_LANES;
+  RS_ASSERT(range.begin <= range.end && step.bytes == 4);
   unsigned char *const keys = range.keys + 4 * range.begin;
   for (size_t i = 0; i < count - rest; i += FLOAT_LANES)
     encode_floats(place, i, FLOAT_LANES, big, flip, keys);
@@ -113,6 +119,7 @@ static void read_numbers(const recsort_key_step *operand, recsort_key_column pla
   const bool real = operand->bit == RECSORT_KEY_FLOAT;
   const unsigned char *record = place.data;
   const size_t stride = (size_t)place.stride;
+  RS_ASSERT(count <= COMPUTED_BLOCK && operand->kind == RECSORT_KEY_OPERAND);
   if (real && operand->bytes == sizeof(float)) {
     for (size_t j = 0; j < count; j++, record += stride) {
       const uint32_t raw = (uint32_t)key_load(record, sizeof raw, big);
@@ -134,6 +141,7 @@ typedef struct computed_block {
 /* As key_sum(), for `count` records. */
 static void compute_sums(const recsort_key_step *step, computed_block *block, size_t count)
 {
+  RS_ASSERT(count <= COMPUTED_BLOCK && step->bit <= RECSORT_KEY_MOST_OPERANDS);
   double sums[COMPUTED_BLOCK] = {0};
   for (unsigned c = 0; c < step->bit; c++) {
     const double point = key_point(&step[1 + c]);
@@ -151,6 +159,8 @@ static void compute_places(const recsort_key_step *step, computed_block *block, 
   const unsigned bits = step->width / step->bit;
   uint64_t cells[RECSORT_KEY_MOST_OPERANDS * COMPUTED_BLOCK];
   bool nan[COMPUTED_BLOCK] = {false};
+  RS_ASSERT(count <= COMPUTED_BLOCK && step->bit <= RECSORT_KEY_MOST_OPERANDS);
+  RS_ASSERT(bits > 0 && bits * step->bit <= 64);
   for (unsigned c = 0; c < step->bit; c++)
     for (size_t j = 0; j < COMPUTED_BLOCK; j++) {
       const double number = block->numbers[c][j];
@@ -168,6 +178,7 @@ static bool encode_computed(key_range range)
   const recsort_key_program *const program = range.program;
   const recsort_key_step *const step = program->steps;
   computed_block block = {.codes = {0}};
+  RS_ASSERT(program->step_count == 1u + step->bit);
   for (; range.begin < range.end; range.begin += COMPUTED_BLOCK) {
     const size_t left = range.end - range.begin;
     const size_t count = left < COMPUTED_BLOCK ? left : COMPUTED_BLOCK;
@@ -187,6 +198,7 @@ static bool encode_computed(key_range range)
 
 FOLDED static inline bool encode_integer(key_range range, recsort_key_step step, unsigned bytes)
 {
+  RS_ASSERT(step.bytes == bytes);
   const unsigned width = bytes == 8 ? 64 : 32;
   step.bytes = (uint8_t)bytes;
   step.width = (uint8_t)(8 * bytes);
@@ -201,6 +213,7 @@ FOLDED static inline bool encode_integer(key_range range, recsort_key_step step,
 
 static bool encode_float64(key_range range, recsort_key_step step)
 {
+  RS_ASSERT(step.bytes == 8);
   step.kind = RECSORT_KEY_FLOAT;
   step.bytes = 8;
   step.width = 64;
@@ -211,6 +224,7 @@ static bool encode_float64(key_range range, recsort_key_step step)
 static bool encode_single(key_range range)
 {
   const recsort_key_step *step = range.program->steps;
+  RS_ASSERT(range.program->step_count == 1);
   const bool whole = step->bit == 0 && step->width == 8 * step->bytes &&
                      (step->kind == RECSORT_KEY_UNSIGNED || step->kind == RECSORT_KEY_SIGNED);
   const bool nan_last = !(step->flags & (RECSORT_KEY_NAN_TOTAL | RECSORT_KEY_NAN_FIRST));
@@ -265,6 +279,7 @@ static bool step_codes(const key_range *range, const recsort_key_step *step, siz
   const recsort_key_column place = place_of(range, step);
   const bool whole = step->width == 8u * step->bytes; /* so from bit 0 on */
   bool valid = true;
+  RS_ASSERT(count <= STEP_BLOCK);
   if (step->kind == RECSORT_KEY_NULLABLE) {
     for (size_t i = 0; i < count; i++)
       codes[i] = key_nullable(step, key_at(&place, i));
@@ -307,7 +322,9 @@ static void place_codes(uint64_t *keys, size_t words, const recsort_key_step *st
                         const uint64_t *codes)
 {
   const unsigned bit = step->shift % 64;
+  RS_ASSERT(step->width <= 64);
   if (step->width == 0) return;
+  RS_ASSERT((step->shift + step->width + 63) / 64 <= words);
   keys += step->shift / 64;
   for (size_t i = 0; i < count; i++)
     keys[i * words] |= codes[i] << bit;
@@ -323,6 +340,7 @@ static bool encode_steps(key_range range)
   const size_t words = (program->key_width + 63) / 64;
   uint64_t codes[STEP_BLOCK] = {0}, narrow[STEP_BLOCK];
   bool valid = true;
+  RS_ASSERT(words > 0 && program->step_count > 0);
   for (; range.begin < range.end; range.begin += STEP_BLOCK) {
     const size_t left = range.end - range.begin, count = left < STEP_BLOCK ? left : STEP_BLOCK;
     uint64_t *keys = narrow;
@@ -345,6 +363,7 @@ static bool encode_range(const key_range *range)
 {
   const recsort_key_program *program = range->program;
   const recsort_key_step *const first = program->steps;
+  RS_ASSERT(program->step_count > 0 && program->key_width % 32 == 0);
   if (program->key_width > 64) return encode_steps(*range);
   if (first->kind >= RECSORT_KEY_DISTANCE && program->step_count == 1u + first->bit)
     return encode_computed(*range);
@@ -358,6 +377,7 @@ static void cut_keys(const key_range *range, unsigned first_bit, unsigned bits)
 {
   const uint64_t mask = key_mask(bits);
   const size_t words = range->program->key_width / 64;
+  RS_ASSERT(bits > 0 && first_bit + bits <= 64);
   if (words == 0) {
     uint32_t *const keys = (uint32_t *)(void *)range->keys;
     for (size_t i = range->begin; i < range->end; i++)
@@ -375,6 +395,7 @@ static void number_keys(const key_range *range, const rs_scope *scope, unsigned 
   const size_t words = range->program->key_width / 64;
   const recsort_key_step place = {.shift = shift,
                                   .width = (uint8_t)(range->program->key_bits - shift)};
+  RS_ASSERT(shift < range->program->key_bits);
   size_t number = rs_scope_number(scope, range->first + range->begin);
   for (size_t i = range->begin; i < range->end; i++) {
     while (number <= scope->segment_count &&
@@ -390,6 +411,7 @@ static void number_keys(const key_range *range, const rs_scope *scope, unsigned 
 /* Where record number `record` is in the range, or else the nearer end of it. */
 static size_t place_in(const key_range *range, uint64_t record)
 {
+  RS_ASSERT(range->begin <= range->end);
   if (record < range->first + range->begin) return range->begin;
   return record < range->first + range->end ? (size_t)(record - range->first) : range->end;
 }
@@ -410,6 +432,7 @@ static bool encode_in_scope(const rs_plan *plan, key_range range)
   const rs_scope *const scope = &plan->scope;
   const key_range part = sorted_part(scope, range);
   const size_t size = rs_key_size(plan);
+  RS_ASSERT(range.begin <= part.begin && part.begin <= part.end && part.end <= range.end);
   memset(range.keys + range.begin * size, 0, (part.begin - range.begin) * size);
   memset(range.keys + part.end * size, 0, (range.end - part.end) * size);
   const bool valid = encode_range(&part);
@@ -428,6 +451,7 @@ bool rs_key_encode_part(const rs_plan *plan, const void *records, size_t first, 
                         void *keys)
 {
   const key_range range = {&plan->program, records, first, keys, 0, count};
+  RS_ASSERT(count == 0 || (uintptr_t)keys % (rs_key_size(plan) < 8 ? 4 : 8) == 0);
   return encode_scope(plan, &range);
 }
 
@@ -489,6 +513,7 @@ static void encode_chunk(void *argument, size_t chunk, unsigned slot)
   key_range range = e->all;
   (void)slot;
   range.begin = chunk * CHUNK;
+  RS_ASSERT(range.begin < range.end);
   if (range.end - range.begin > CHUNK) range.end = range.begin + CHUNK;
   if (!encode_scope(e->plan, &range)) e->valid = false;
 }
@@ -498,6 +523,7 @@ recsort_status rs_key_encode(const rs_plan *plan, const void *records, size_t co
 {
   enum { CHUNKS_WORTH_A_THREAD = 4 };
   const size_t chunks = (count + CHUNK - 1) / CHUNK;
+  RS_ASSERT(count == 0 || (uintptr_t)keys % (rs_key_size(plan) < 8 ? 4 : 8) == 0);
   encoding e = {plan, {&plan->program, records, first, keys, 0, count}, true};
   t = team_of_at_most(t, chunks / CHUNKS_WORTH_A_THREAD + 1);
   team_each(t, chunks, encode_chunk, &e);
@@ -507,6 +533,7 @@ recsort_status rs_key_encode(const rs_plan *plan, const void *records, size_t co
 void rs_key_decode(const rs_plan *plan, const void *key, void *record)
 {
   const recsort_key_program *program = &plan->program;
+  RS_ASSERT(!program->columns);
   uint64_t half = 0;
   if (program->key_width == 32) {
     uint32_t low;

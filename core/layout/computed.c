@@ -1,4 +1,5 @@
 /* computed.c - checks the values that a schema computes from coordinates, and finds these. */
+#include "base/assert.h"
 #include "layout/layout.h"
 
 #include <math.h>
@@ -96,6 +97,7 @@ static recsort_status find_scale(const reading *r, size_t i, double *scale)
 {
   const double least = r->desc->origin[i], greatest = r->desc->limit[i];
   const char *const path = r->desc->coordinates[i];
+  RS_ASSERT(is_curve(r) && r->desc->bits > 0 && r->desc->bits <= 32);
   *scale = (double)(UINT64_C(1) << r->desc->bits) / (greatest - least);
   if (!(greatest > least))
     return REFUSE(r, "key \"%.*s\": the max of %.*s is not greater than its min", NAME(r),
@@ -108,6 +110,7 @@ static recsort_status find_scale(const reading *r, size_t i, double *scale)
 static recsort_status read_coordinates(const reading *r, rs_computed *computed)
 {
   const recsort_computed_desc *const desc = r->desc;
+  RS_ASSERT(computed->count > 0 && computed->count <= RECSORT_MOST_COORDINATES);
   for (size_t i = 0; i < computed->count; i++) {
     if (!desc->coordinates[i]) return REFUSE(r, "key \"%.*s\": a field has no path", NAME(r));
     recsort_status status = find_coordinate(r, desc->coordinates[i], &computed->coordinates[i]);
@@ -154,6 +157,7 @@ static recsort_status read_computed(const reading *r, rs_computed *computed)
 static recsort_computed_desc describe(const recsort_computed_desc *desc,
                                       const rs_computed *computed)
 {
+  RS_ASSERT(computed->count == desc->coordinate_count);
   return (recsort_computed_desc){.name = computed->name,
                                  .compute = computed->compute,
                                  .bits = computed->bits,
@@ -187,5 +191,6 @@ recsort_status rs_layout_compute(const recsort_schema_desc *desc, recsort_schema
     if (!status) descs[i] = describe(r.desc, &made[i]);
     schema->computed_count += !status;
   }
+  RS_ASSERT(status || schema->computed_count == count);
   return status;
 }

@@ -1,4 +1,5 @@
 /* file.c - where the records of a file are, and the places in it that say so. */
+#include "base/assert.h"
 #include "layout/layout.h"
 
 #include <stdlib.h>
@@ -95,6 +96,7 @@ static recsort_status lay_field(const filer *f, const char *name, const recsort_
                                                          : 1,
                                    .line = given->line,
                                    .column = given->column};
+  RS_ASSERT(made.size > 0);
   const uint64_t room = room_of(f->desc, behind);
   if (made.offset + made.size > room)
     return rs_fail_at(f->error, RECSORT_INVALID_SCHEMA, at,
@@ -149,6 +151,7 @@ static recsort_status copy_alternatives(const filer *f, const recsort_condition_
   const size_t count = given->alternative_count;
   const bool integers = rs_type_is_integer(made->field->type);
   const size_t size = integers ? sizeof *given->values : made->field->size;
+  RS_ASSERT(size > 0);
   void *const copy = rs_arena_array(&f->schema->arena, count, size);
   if (!copy) return rs_fail_memory(f->error, count);
   made->alternative_count = count;
@@ -186,6 +189,7 @@ static recsort_status lay_condition(const filer *f, const char *name,
 static const char *place_trouble(const filer *f, const recsort_place_desc *given)
 {
   const rule *const its = &rules[given->kind];
+  RS_ASSERT(its->name);
   const unsigned given_words = (given->behind ? BEHIND : 0) | (given->unpadded ? UNPADDED : 0) |
                                (given->plus ? PLUS : 0) | (given->unit ? UNIT : 0) |
                                (given->when ? WHEN : 0) | (given->field ? NUMBER : 0) |
@@ -241,6 +245,7 @@ recsort_status rs_layout_file(const recsort_schema_desc *desc, recsort_schema *s
     const recsort_status status = lay_place(&f, &desc->places[i], &places[i]);
     if (status) return status;
   }
+  RS_ASSERT(schema->desc.place_count == desc->place_count);
   rs_file_word at;
   const char *const why = rs_file_trouble(desc, &at);
   if (!why) return RECSORT_OK;

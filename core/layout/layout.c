@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/checked.h"
 #include "base/types.h"
 #include "schema/parse.h"
@@ -127,6 +128,7 @@ static recsort_status lay_enumerators(const builder *b, const recsort_field_desc
 
 static const recsort_field_desc *find_earlier(const frame *f, size_t end, const char *name)
 {
+  RS_ASSERT(end < f->count);
   for (size_t i = 0; i < end; i++)
     if (strcmp(f->fields[i].name, name) == 0) return &f->fields[i];
   return NULL;
@@ -148,6 +150,7 @@ static recsort_status check_bits_free(const builder *b, const frame *f, size_t a
                                       const recsort_field_desc *base)
 {
   const recsort_field_desc *desc = &f->descs[at];
+  RS_ASSERT(base >= f->fields && base < f->fields + at);
   for (const recsort_field_desc *other = base + 1; other < f->fields + at; other++) {
     if (other->type != RECSORT_BITFIELD || other->offset != base->offset) continue;
     if (strcmp(f->descs[other - f->fields].bit_base, base->name) != 0) continue;
@@ -176,6 +179,7 @@ static recsort_status lay_bitfield(const builder *b, const frame *f, size_t at)
     return REFUSE(b, desc, "bit %u and width %u lie outside the %u bits of \"%.*s\"",
                   RS_SHOWN(desc->name), desc->bit, desc->width, (unsigned)bits,
                   RS_SHOWN(base->name));
+  RS_ASSERT(at < f->count && base < f->fields + at);
   recsort_field_desc *field = &f->fields[at];
   field->bit_base = base->name;
   field->base = base->type;
@@ -207,6 +211,7 @@ static recsort_status lay_nested(const builder *b, const frame *f, const recsort
   field->fields = inner.fields;
   field->field_count = inner.count;
   *element = inner.extent;
+  RS_ASSERT(element->size > 0 && element->alignment > 0);
   return RECSORT_OK;
 }
 
@@ -314,6 +319,7 @@ static recsort_status lay_type(const builder *b, const frame *f, const recsort_f
   case RECSORT_CLASS_NONE:
     *element = (extent){type->size, type->alignment};
   }
+  RS_ASSERT(element->size > 0 && element->alignment > 0);
   return RECSORT_OK;
 }
 
@@ -325,6 +331,7 @@ static recsort_status find_offset(const builder *b, const frame *f, const recsor
 {
   const recsort_layout layout = b->desc->layout;
   const bool given = has_offset(b, desc);
+  RS_ASSERT(alignment > 0 && (alignment & (alignment - 1)) == 0);
   if (layout == RECSORT_LAYOUT_EXPLICIT) {
     if (desc->offset == RECSORT_NO_OFFSET)
       return REFUSE(b, desc, "layout explicit wants an offset for every field",
@@ -346,6 +353,7 @@ static recsort_status place_field(const builder *b, frame *f, const recsort_fiel
                                   extent element, recsort_field_desc *field)
 {
   size_t offset = 0;
+  RS_ASSERT(element.size > 0);
   const recsort_status status = find_offset(b, f, desc, element.alignment, &offset);
   if (status) return status;
   const size_t end = rs_sum(offset, rs_product(element.size, field->count ? field->count : 1));
@@ -378,6 +386,7 @@ static recsort_status check_overlaps(const builder *b, const frame *f)
   if (!sorted) return rs_fail_memory(b->error, f->count * sizeof *sorted);
   for (size_t i = 0; i < f->count; i++)
     if (f->fields[i].type != RECSORT_BITFIELD) sorted[count++] = &f->fields[i];
+  RS_ASSERT(count <= f->count);
   qsort(sorted, count, sizeof *sorted, by_offset);
   for (size_t i = 1; i < count; i++) {
     const recsort_field_desc *before = sorted[i - 1], *field = sorted[i];
@@ -405,6 +414,7 @@ static recsort_status check_desc(const builder *b, const recsort_field_desc *des
 static recsort_status lay_field(const builder *b, frame *f, size_t at)
 {
   const recsort_field_desc *desc = &f->descs[at];
+  RS_ASSERT(at < f->count);
   recsort_field_desc *field = &f->fields[at];
   extent element = {0};
   recsort_status status = check_desc(b, desc);
@@ -424,6 +434,7 @@ static recsort_status lay_field(const builder *b, frame *f, size_t at)
 
 static recsort_status lay_struct(const builder *b, frame *f)
 {
+  RS_ASSERT(f->count > 0 && f->depth <= RS_SCHEMA_MAX_DEPTH);
   f->extent = (extent){0, 1};
   f->fields = rs_arena_array(b->arena, f->count, sizeof *f->fields);
   if (!f->fields) return rs_fail_memory(b->error, f->count * sizeof *f->fields);
@@ -433,6 +444,7 @@ static recsort_status lay_struct(const builder *b, frame *f)
   if (!status && b->desc->layout == RECSORT_LAYOUT_EXPLICIT) status = check_overlaps(b, f);
   if (!status && b->desc->layout == RECSORT_LAYOUT_C)
     f->extent.size = rs_round_up(f->extent.size, f->extent.alignment);
+  RS_ASSERT(status || f->extent.size > 0);
   return status;
 }
 
@@ -525,6 +537,7 @@ recsort_status rs_layout_create(const recsort_schema_desc *desc, rs_zero_offset 
   if (!status) status = copy_texts(&b, schema);
   if (status) return status;
   schema->fields_size = record.extent.size;
+  RS_ASSERT(schema->fields_size <= schema->desc.size);
   schema->desc.fields = record.fields;
   status = rs_layout_file(desc, schema, error);
   if (!status) status = rs_layout_compute(desc, schema, error);

@@ -1,4 +1,5 @@
 /* path.c - finds the value that a key's path names: "stats.hp", "items[3].id". */
+#include "base/assert.h"
 #include "layout/layout.h"
 
 #include <stdio.h>
@@ -26,12 +27,14 @@ static int shown_so_far(const walk *w)
 {
   const int shown = rs_shown_length(w->key->path);
   const ptrdiff_t read = w->rest - w->key->path;
+  RS_ASSERT(read >= 0);
   return read < shown ? (int)read : shown;
 }
 
 /* The first names of fields, as many as there is room for: one at least. */
 static void list_names(const recsort_field_desc *fields, size_t count, char *text, size_t size)
 {
+  RS_ASSERT(size > sizeof ", ...");
   size_t used = 0;
   *text = '\0';
   for (size_t i = 0; i < count; i++) {
@@ -41,6 +44,7 @@ static void list_names(const recsort_field_desc *fields, size_t count, char *tex
       return;
     }
     used += (size_t)sprintf(text + used, "%s%.*s", i > 0 ? ", " : "", (int)length, fields[i].name);
+    RS_ASSERT(used < size);
   }
 }
 
@@ -131,6 +135,7 @@ static recsort_status check_order(const walk *w)
 static recsort_status check_end(const walk *w, const recsort_field_desc *field)
 {
   const recsort_key_desc *key = w->key;
+  RS_ASSERT(field);
   if (field->type == RECSORT_STRUCT)
     return REFUSE(w, "key \"%.*s\": %.*s is a struct; say which field, such as %.*s.%.*s",
                   RS_SHOWN(key->path), RS_SHOWN(field->name), SHOWN_SO_FAR(w),
@@ -200,6 +205,7 @@ recsort_status rs_layout_find(const recsort_schema *schema, const recsort_key_de
   }
   const recsort_status status = check_end(&w, field);
   if (status) return status;
+  RS_ASSERT(values > 0 && offset + values * field->size <= RS_RECORD_MAX_BYTES);
   *target = (rs_target){.field = field, .offset = offset, .count = values};
   return RECSORT_OK;
 }

@@ -1,6 +1,7 @@
 /* value.c - single values of a record, in any byte order and at any address. */
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/struct_size.h"
 #include "base/types.h"
 
@@ -8,6 +9,7 @@
 
 static uint64_t load(const unsigned char *bytes, size_t size, recsort_endian endian)
 {
+  RS_ASSERT(size > 0 && size <= 8);
   uint64_t bits = 0;
   for (size_t i = 0; i < size; i++)
     bits = bits << 8 | bytes[endian == RECSORT_BIG_ENDIAN ? i : size - 1 - i];
@@ -16,17 +18,20 @@ static uint64_t load(const unsigned char *bytes, size_t size, recsort_endian end
 
 static void store(unsigned char *bytes, size_t size, recsort_endian endian, uint64_t bits)
 {
+  RS_ASSERT(size > 0 && size <= 8);
   for (size_t i = 0; i < size; i++, bits >>= 8)
     bytes[endian == RECSORT_BIG_ENDIAN ? size - 1 - i : i] = (unsigned char)bits;
 }
 
 static uint64_t low_bits(unsigned width)
 {
+  RS_ASSERT(width <= 64);
   return width < 64 ? (UINT64_C(1) << width) - 1 : UINT64_MAX;
 }
 
 static int64_t extend_sign(uint64_t bits, unsigned width)
 {
+  RS_ASSERT(width > 0 && width <= 64);
   const uint64_t sign = UINT64_C(1) << (width - 1);
   return (int64_t)(((bits & low_bits(width)) ^ sign) - sign);
 }
@@ -63,6 +68,7 @@ static uint64_t widen(uint64_t bits, const recsort_type_info *format)
   const unsigned added = DOUBLE_FRACTION - format->fraction_bits, width = magnitude_bits(format);
   const uint64_t sign = has_sign(format) ? bits >> width & 1 : 0,
                  magnitude = bits & low_bits(width);
+  RS_ASSERT(format->fraction_bits <= DOUBLE_FRACTION && width < 64);
   uint64_t exponent = magnitude >> format->fraction_bits;
   uint64_t fraction = (magnitude & low_bits(format->fraction_bits)) << added;
   if (format->nans == RECSORT_NANS_MINUS_0 && sign && !magnitude) return quiet_nan;
@@ -79,12 +85,14 @@ static uint64_t widen(uint64_t bits, const recsort_type_info *format)
       exponent++;
     }
   }
+  RS_ASSERT(exponent <= DOUBLE_MAX_EXPONENT && fraction >> DOUBLE_FRACTION == 0);
   return sign << 63 | exponent << DOUBLE_FRACTION | fraction;
 }
 
 /* Drops the low `shift` bits; ties go to the even neighbour. */
 static uint64_t round_bits(uint64_t bits, unsigned shift)
 {
+  RS_ASSERT(shift > 0);
   if (shift > 63) return 0;
   const uint64_t half = UINT64_C(1) << (shift - 1), rest = bits & low_bits(shift);
   const uint64_t kept = bits >> shift;
@@ -96,6 +104,7 @@ static uint64_t round_magnitude(uint64_t bits, const recsort_type_info *format)
 {
   const unsigned dropped = DOUBLE_FRACTION - format->fraction_bits;
   const int exponent = (int)(bits >> DOUBLE_FRACTION & DOUBLE_MAX_EXPONENT);
+  RS_ASSERT(exponent < DOUBLE_MAX_EXPONENT);
   if (exponent == 0) return 0; /* far below the smallest of every narrower format */
   const uint64_t whole = (bits & low_bits(DOUBLE_FRACTION)) | UINT64_C(1) << DOUBLE_FRACTION;
   const int wanted = exponent - DOUBLE_BIAS + (int)format->exponent_bias;
@@ -111,6 +120,7 @@ static uint64_t narrow_nan(uint64_t sign, uint64_t fraction, const recsort_type_
 {
   const unsigned dropped = DOUBLE_FRACTION - format->fraction_bits;
   const uint64_t most = low_bits(magnitude_bits(format));
+  RS_ASSERT(format->nans != RECSORT_NANS_IEEE || format->fraction_bits > 0);
   switch (format->nans) {
   case RECSORT_NANS_IEEE: {
     const uint64_t payload = fraction >> dropped;
@@ -147,6 +157,7 @@ static uint64_t narrow(uint64_t bits, const recsort_type_info *format)
 static double to_real(uint64_t bits, recsort_type type)
 {
   double real;
+  RS_ASSERT(rs_class_of(type) == RECSORT_CLASS_FLOAT);
   if (type != RECSORT_FLOAT64) bits = widen(bits, recsort_type_describe(type));
   memcpy(&real, &bits, sizeof real);
   return real;
@@ -155,6 +166,7 @@ static double to_real(uint64_t bits, recsort_type type)
 static uint64_t from_real(double real, recsort_type type)
 {
   uint64_t bits;
+  RS_ASSERT(rs_class_of(type) == RECSORT_CLASS_FLOAT);
   memcpy(&bits, &real, sizeof bits);
   return type == RECSORT_FLOAT64 ? bits : narrow(bits, recsort_type_describe(type));
 }
@@ -260,6 +272,7 @@ static uint64_t value_bits(const recsort_field_desc *field, recsort_value value,
   case RECSORT_CLASS_BOOL:
     return as_real(value) != 0;
   case RECSORT_CLASS_BITFIELD:
+    RS_ASSERT(field->width > 0 && field->bit + field->width <= 64);
     mask = low_bits(field->width) << field->bit;
     return (load(bytes, field->size, field->endian) & ~mask) |
            (as_integer(value) << field->bit & mask);

@@ -5,16 +5,17 @@
  */
 #include "permute/permute.h"
 
-#include <assert.h>
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/stream_copy.h"
 
 enum { AHEAD = 24, CACHE_LINE = 64 };
 
 static inline uint64_t index_at(const void *index, unsigned bits, size_t i)
 {
+  RS_ASSERT(bits == 32 || bits == 64);
   return bits == 32 ? ((const uint32_t *)index)[i] : ((const uint64_t *)index)[i];
 }
 
@@ -31,6 +32,7 @@ static team team_for(size_t bytes, team t)
 static inline bool mark_all(const void *index, unsigned bits, team_range range, size_t count,
                             atomic_uchar *seen)
 {
+  RS_ASSERT(range.end <= count);
   for (size_t i = range.begin; i < range.end; i++) {
     const uint64_t at = index_at(index, bits, i);
     if (at >= count) return false;
@@ -51,6 +53,7 @@ static void clear_piece(void *argument, size_t piece, unsigned slot)
   const verification *const v = argument;
   const team_range range = team_cut(v->order->count, piece, v->pieces);
   (void)slot;
+  RS_ASSERT(piece < v->pieces && range.end <= v->order->count);
   memset((char *)v->seen + range.begin, 0, range.end - range.begin);
 }
 
@@ -60,6 +63,7 @@ static void mark_piece(void *argument, size_t piece, unsigned slot)
   const size_t count = v->order->count;
   const team_range range = team_cut(count, piece, v->pieces);
   (void)slot;
+  RS_ASSERT(piece < v->pieces);
   if (!(v->order->index_bits == 32 ? mark_all(v->order->index, 32, range, count, v->seen)
                                    : mark_all(v->order->index, 64, range, count, v->seen)))
     v->good = false;
@@ -70,11 +74,14 @@ static void check_piece(void *argument, size_t piece, unsigned slot)
   verification *const v = argument;
   const team_range range = team_cut(v->order->count, piece, v->pieces);
   (void)slot;
+  RS_ASSERT(piece < v->pieces);
   if (memchr((char *)v->seen + range.begin, 0, range.end - range.begin)) v->good = false;
 }
 
 recsort_status rs_order_verify(const rs_order *order, void *seen, team t, recsort_error *error)
 {
+  RS_ASSERT(order->index_bits == 32 || order->index_bits == 64);
+  RS_ASSERT(seen || order->count == 0);
   t = team_for(order->count, t);
   verification v = {.order = order, .seen = seen, .pieces = team_pieces(t), .good = true};
   team_each(t, v.pieces, clear_piece, &v);
@@ -129,6 +136,7 @@ static inline void prefetch(const unsigned char *at, size_t size)
 static inline void gather_as(gather g, unsigned bits, size_t size, team_range range)
 {
   const size_t prefetched = size < 8 * CACHE_LINE ? size : 8 * CACHE_LINE;
+  RS_ASSERT(range.begin <= range.end && range.end <= g.count);
   for (size_t i = range.begin; i < range.end; i++) {
     if (i + AHEAD < g.count)
       prefetch(g.from + index_at(g.index, bits, i + AHEAD) * size, prefetched);
@@ -190,6 +198,7 @@ static void gather_piece(void *argument, size_t piece, unsigned slot)
   const gather_job *const job = argument;
   const team_range range = team_cut(job->count, piece, job->pieces);
   (void)slot;
+  RS_ASSERT(piece < job->pieces);
   if (job->index_bits == 32)
     gather_bits(job->what, 32, job->element_size, range);
   else
@@ -199,7 +208,8 @@ static void gather_piece(void *argument, size_t piece, unsigned slot)
 void rs_gather(const rs_order *order, size_t first, size_t count, const void *from,
                size_t element_size, void *to, team t)
 {
-  assert(first <= order->count && count <= order->count - first && element_size > 0);
+  RS_ASSERT(first <= order->count && count <= order->count - first && element_size > 0);
+  RS_ASSERT(order->index_bits == 32 || order->index_bits == 64);
   if (count == 0) return; /* the addresses may be NULL */
   t = team_for(count * element_size, t);
   const char *const index = (const char *)order->index + first * (order->index_bits / 8);
@@ -225,6 +235,7 @@ static void copy_piece(void *argument, size_t piece, unsigned slot)
   const copy_job *const job = argument;
   const team_range range = team_cut(job->size, piece, job->pieces);
   (void)slot;
+  RS_ASSERT(piece < job->pieces);
   if (job->size < STREAM_LEAST)
     memcpy(job->to + range.begin, job->from + range.begin, range.end - range.begin);
   else
@@ -234,6 +245,7 @@ static void copy_piece(void *argument, size_t piece, unsigned slot)
 void rs_copy(void *to, const void *from, size_t size, team t)
 {
   if (size == 0) return; /* the addresses may be NULL */
+  RS_ASSERT(to && from);
   t = team_for(size, t);
   copy_job job = {to, from, size, team_pieces(t)};
   team_each(t, job.pieces, copy_piece, &job);
@@ -241,12 +253,14 @@ void rs_copy(void *to, const void *from, size_t size, team t)
 
 void rs_order_copy(const rs_order *order, void *index, unsigned index_bits, team t)
 {
+  RS_ASSERT(index_bits == 32 || index_bits == 64);
   if (index_bits == order->index_bits) {
     if (index != order->index) rs_copy(index, order->index, order->count * index_bits / 8, t);
     return;
   }
   for (size_t i = 0; i < order->count; i++) {
     const uint64_t at = index_at(order->index, order->index_bits, i);
+    RS_ASSERT(index_bits == 64 || at <= UINT32_MAX);
     if (index_bits == 32)
       ((uint32_t *)index)[i] = (uint32_t)at;
     else

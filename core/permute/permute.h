@@ -2,6 +2,7 @@
 #ifndef RS_PERMUTE_PERMUTE_H
 #define RS_PERMUTE_PERMUTE_H
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "recsort/team.h"
 
@@ -14,6 +15,7 @@ typedef struct rs_order {
 
 static inline uint64_t rs_order_at(const rs_order *order, size_t place)
 {
+  RS_ASSERT(place < order->count);
   return order->index_bits == 32 ? ((const uint32_t *)order->index)[place]
                                  : ((const uint64_t *)order->index)[place];
 }

@@ -2,6 +2,7 @@
  * are. */
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/checked.h"
 #include "plan/plan.h"
 
@@ -19,6 +20,7 @@ bool rs_plan_note_fields(const recsort_schema *schema, rs_arena *arena, rs_plan 
     extent->size = bitfield ? 0 : field->size * (field->count ? field->count : 1);
     if (!extent->name) return false;
   }
+  RS_ASSERT(plan->field_count <= schema->desc.field_count);
   return true;
 }
 
@@ -67,6 +69,7 @@ static recsort_status check_column(const recsort_column *column, const rs_extent
 static void place_field(rs_plan *plan, const recsort_column *column, const rs_extent *field)
 {
   const uint64_t stride = column->stride ? column->stride : field->size;
+  RS_ASSERT(field->size > 0 && stride >= field->size);
   for (uint32_t s = 0; s < plan->program.step_count; s++) {
     const recsort_key_step *const step = &plan->program.steps[s];
     if (reads(step) && has(field, step))
@@ -83,6 +86,7 @@ static recsort_status check_places(const rs_plan *plan, recsort_error *error)
     const rs_extent *field = plan->fields;
     while (!has(field, step))
       field++;
+    RS_ASSERT(field < plan->fields + plan->field_count);
     return rs_fail(error, RECSORT_INVALID_ARGUMENT,
                    "the keys need the field \"%.64s\", which has no column", field->name);
   }
@@ -92,6 +96,7 @@ static recsort_status check_places(const rs_plan *plan, recsort_error *error)
 recsort_status rs_plan_set_columns(rs_plan *plan, const recsort_column *columns,
                                    size_t column_count, size_t count, recsort_error *error)
 {
+  RS_ASSERT(plan->places);
   memset(plan->places, 0, plan->program.step_count * sizeof *plan->places);
   for (size_t c = 0; c < column_count; c++) {
     const rs_extent *const field = columns[c].name ? find_named(plan, columns[c].name) : NULL;
@@ -110,6 +115,7 @@ recsort_status rs_plan_set_columns(rs_plan *plan, const recsort_column *columns,
 
 bool rs_plan_reads(const rs_plan *plan, size_t count, const void *memory, size_t size)
 {
+  RS_ASSERT(plan->program.columns);
   for (uint32_t s = 0; s < plan->program.step_count && count > 0; s++) {
     const recsort_key_column *const place = &plan->program.columns[s];
     const uint64_t bytes = (count - 1) * place->stride + plan->program.steps[s].bytes;

@@ -1,9 +1,9 @@
 #include "plan/plan.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/bits.h"
 #include "base/types.h"
 #include "recsort/computed_key.h"
@@ -34,6 +34,7 @@ static size_t steps_of_value(const recsort_field_desc *field, recsort_nan nan)
 /* The number of steps of a key; a computed value takes one more than it has coordinates. */
 static size_t steps_of(const rs_target *target, recsort_nan nan)
 {
+  RS_ASSERT(target->computed || target->count > 0);
   if (target->computed) return 1 + target->computed->count;
   return target->count * steps_of_value(target->field, nan);
 }
@@ -44,6 +45,7 @@ static void plan_float(recsort_key_step *step, const recsort_type_info *type, re
 {
   const unsigned bits = type->exponent_bits + type->fraction_bits;
   const bool apart = type->nans == RECSORT_NANS_MINUS_0 || type->nans == RECSORT_NANS_NONE;
+  RS_ASSERT(1 + bits + apart <= 64);
   step->kind = RECSORT_KEY_FLOAT;
   step->bit = apart;
   step->width = (uint8_t)(1 + bits + apart);
@@ -62,12 +64,13 @@ static void plan_enum(recsort_key_step *step, const recsort_field_desc *field)
 {
   const uint64_t sign = rs_class_of(field->base) == RECSORT_CLASS_SIGNED ? UINT64_C(1) << 63 : 0;
   uint64_t least = UINT64_MAX, greatest = 0;
-  assert(field->enumerator_count > 0);
+  RS_ASSERT(field->enumerator_count > 0);
   for (size_t i = 0; i < field->enumerator_count; i++) {
     const uint64_t value = (uint64_t)field->enumerators[i].value ^ sign;
     if (value < least) least = value;
     if (value > greatest) greatest = value;
   }
+  RS_ASSERT(least <= greatest);
   step->kind = RECSORT_KEY_OFFSET;
   step->bias = least ^ sign;
   step->limit = greatest - least;
@@ -96,8 +99,10 @@ static void plan_integer(recsort_key_step *step, const recsort_field_desc *field
   const recsort_type_info *const type = recsort_type_describe(field->type);
   step->kind = type->type_class == RECSORT_CLASS_SIGNED ? RECSORT_KEY_SIGNED : RECSORT_KEY_UNSIGNED;
   step->width = (uint8_t)type->bits;
+  RS_ASSERT(type->bits > 0 && type->bits <= 64);
   if (!nulls_of(field, nan)) return;
   step->kind = RECSORT_KEY_NULLABLE;
+  RS_ASSERT(field->null_count <= RECSORT_MOST_NULLS);
   step->bit = (uint8_t)field->null_count;
   step->bias = sign_of(type);
   if (nan == RECSORT_NAN_FIRST) step->flags |= RECSORT_KEY_NAN_FIRST;
@@ -107,6 +112,7 @@ static void plan_integer(recsort_key_step *step, const recsort_field_desc *field
 static recsort_key_step plan_null(const recsort_field_desc *field, size_t number)
 {
   const recsort_type_info *const type = recsort_type_describe(field->type);
+  RS_ASSERT(number < field->null_count);
   const uint64_t value = (uint64_t)field->nulls[number] ^ sign_of(type);
   return (recsort_key_step){.kind = RECSORT_KEY_OPERAND, .bias = value & key_mask(type->bits)};
 }
@@ -116,6 +122,7 @@ static recsort_key_step plan_scalar(const recsort_field_desc *field, recsort_ord
                                     recsort_nan nan)
 {
   recsort_key_step step = {.bytes = (uint8_t)field->size, .width = (uint8_t)(8 * field->size)};
+  RS_ASSERT(field->size > 0 && field->size <= 8);
   if (field->endian == RECSORT_BIG_ENDIAN) step.flags |= RECSORT_KEY_BIG_ENDIAN;
   switch (rs_class_of(field->type)) {
   case RECSORT_CLASS_BOOL:
@@ -144,6 +151,7 @@ static recsort_key_step plan_scalar(const recsort_field_desc *field, recsort_ord
   case RECSORT_CLASS_WIDE:
   case RECSORT_CLASS_STRUCT:
   case RECSORT_CLASS_NONE:
+    RS_ASSERT(false);
     step.kind = RECSORT_KEY_UNSIGNED;
   }
   return step;
@@ -153,6 +161,7 @@ static recsort_key_step plan_scalar(const recsort_field_desc *field, recsort_ord
 static recsort_key_step plan_string(const recsort_field_desc *field, size_t part)
 {
   const size_t left = field->size - 8 * part;
+  RS_ASSERT(8 * part < field->size);
   const uint8_t bytes = (uint8_t)(left < 8 ? left : 8);
   const bool text = field->type == RECSORT_CSTRING;
   return (recsort_key_step){.kind = text ? RECSORT_KEY_TEXT : RECSORT_KEY_UNSIGNED,
@@ -209,6 +218,7 @@ static recsort_key_step plan_sum(const rs_computed *computed, recsort_nan nan)
 static recsort_key_step plan_curve(const rs_computed *computed, recsort_nan nan)
 {
   const bool morton = computed->compute == RECSORT_MORTON;
+  RS_ASSERT(computed->bits > 0 && computed->count * computed->bits <= 64);
   return (recsort_key_step){.kind = morton ? RECSORT_KEY_MORTON : RECSORT_KEY_HILBERT,
                             .flags = nan == RECSORT_NAN_FIRST ? RECSORT_KEY_NAN_FIRST : 0,
                             .width = (uint8_t)(computed->count * computed->bits)};
@@ -217,6 +227,7 @@ static recsort_key_step plan_curve(const rs_computed *computed, recsort_nan nan)
 /* Coordinate `i` as an operand. */
 static recsort_key_step plan_operand(const rs_computed *computed, size_t i)
 {
+  RS_ASSERT(i < computed->count);
   const recsort_field_desc *const field = computed->coordinates[i].field;
   recsort_key_step step = plan_scalar(field, RECSORT_ASCENDING, RECSORT_NAN_LAST);
   step.bit = (uint8_t)step.kind;
@@ -244,6 +255,7 @@ static recsort_key_step plan_step(const rs_target *target, recsort_order order, 
     step.bit = (uint8_t)computed->count;
   } else {
     const size_t each = steps_of_value(target->field, nan);
+    RS_ASSERT(each > 0);
     step = plan_value(target->field, order, nan, i % each);
     step.offset += target->offset + i / each * target->field->size;
   }
@@ -255,6 +267,7 @@ static size_t plan_key(const rs_target *target, recsort_order order, recsort_nan
                        recsort_key_step *steps, uint64_t *bits)
 {
   const size_t count = steps_of(target, nan);
+  RS_ASSERT(count > 0);
   for (size_t i = 0; i < count; i++) {
     steps[i] = plan_step(target, order, nan, i);
     steps[i].key = (uint32_t)number;
@@ -348,6 +361,7 @@ static bool add_parameter(rs_arena *arena, const rs_target *target, recsort_key_
 {
   if (!target->computed || !target->computed->parameter) return true;
   const char *const name = rs_arena_text(arena, target->computed->parameter);
+  RS_ASSERT(plan->parameter_count < plan->key_count);
   plan->parameters[plan->parameter_count++] =
       (rs_parameter){.name = name, .operands = steps + 1, .count = target->computed->count};
   return name;
@@ -392,10 +406,11 @@ recsort_status rs_plan_create(const recsort_schema *schema, const recsort_key_de
       return rs_fail_memory(error, sizeof *targets);
     if (bits > MAX_KEY_BITS) return rs_fail(error, RECSORT_INVALID_KEY, TOO_WIDE, MAX_KEY_BITS);
   }
-  assert(next == step_count);
+  RS_ASSERT(next == step_count);
   place_steps(steps, step_count);
   for (size_t i = made.key_count, shift = 0; i-- > 0;) {
     made.keys[i].shift = (unsigned)shift;
+    RS_ASSERT(shift + made.keys[i].bits <= bits);
     shift += made.keys[i].bits;
   }
   made.program = (recsort_key_program){.size = sizeof made.program,
@@ -404,6 +419,7 @@ recsort_status rs_plan_create(const recsort_schema *schema, const recsort_key_de
                                        .record_size = schema->desc.size,
                                        .key_bits = (uint32_t)(bits ? bits : 1),
                                        .key_width = rs_width_for(bits)};
+  RS_ASSERT(made.program.key_bits <= made.program.key_width);
   made.key_bits = made.program.key_bits;
   made.key_width = made.program.key_width;
   if (!rs_plan_note_fields(schema, arena, &made)) return rs_fail_memory(error, sizeof *made.fields);
@@ -438,6 +454,7 @@ static void set_operands(rs_plan *plan, const char *name, const double *values, 
   for (size_t i = 0; i < plan->parameter_count; i++) {
     rs_parameter *const each = &plan->parameters[i];
     if (strcmp(each->name, name) != 0) continue;
+    RS_ASSERT(each->count == count);
     for (size_t v = 0; v < count; v++) {
       recsort_key_step *const operand = &each->operands[v];
       operand->bias = addresses ? (uintptr_t)(values + v) : key_double_bits(values[v]);

@@ -8,6 +8,7 @@
 #ifndef RS_PLAN_PLAN_H
 #define RS_PLAN_PLAN_H
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "layout/layout.h"
@@ -86,6 +87,7 @@ void rs_plan_clear_scope(rs_plan *plan);
 /* Number `i` of offsets of 32 or 64 bits. */
 static inline uint64_t rs_offset_at(const void *offsets, unsigned bits, size_t i)
 {
+  RS_ASSERT(bits == 32 || bits == 64);
   return bits == 32 ? ((const uint32_t *)offsets)[i] : ((const uint64_t *)offsets)[i];
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/platform/clock.h"
 
 /* ---- Candidates ---- */
@@ -34,6 +35,7 @@ static bool is_open(rs_choice *choice, rs_candidate *candidate, recsort_error *e
 {
   if (candidate->instance.plugin) return true;
   if (candidate->dropped || candidate->info.score == 0) return false;
+  RS_ASSERT(candidate->plugin);
   if (rs_plugin_open(choice->plugins, candidate, choice->algorithm, &candidate->instance, error) ==
       RECSORT_OK)
     return true;
@@ -67,6 +69,7 @@ static rs_candidate *find_best(rs_choice *choice, size_t first, size_t count, re
 RS_PRINTS(2, 3) static void say(rs_choice *choice, const char *format, ...)
 {
   const size_t length = strlen(choice->why);
+  RS_ASSERT(length < sizeof choice->why);
   va_list arguments;
   va_start(arguments, format);
   (void)vsnprintf(choice->why + length, sizeof choice->why - length, format, arguments);
@@ -128,6 +131,7 @@ static void explain(rs_choice *choice)
 /* Reports options that the plugin in use lacks: they were meant for another plugin. */
 static void note_options(rs_choice *choice)
 {
+  RS_ASSERT(choice->in_use);
   const char *const name = choice->in_use->info.name;
   const recsort_plugin_info *const refused = find_refused(choice->plugins);
   int length;
@@ -170,6 +174,7 @@ static bool suffices(const rs_choice *choice, const rs_candidate *candidate)
 static recsort_status open_automatic(rs_choice *choice, recsort_error *error)
 {
   rs_candidate *const linked_in = choice->plugins->candidates[0];
+  RS_ASSERT(linked_in->plugin && choice->plugins->count > 0);
   recsort_error cause = {0};
   if (suffices(choice, linked_in) && is_open(choice, linked_in, &cause)) {
     use(choice, linked_in, RS_ALONE);
@@ -290,6 +295,7 @@ static bool competes(rs_choice *choice, rs_candidate *candidate, size_t count)
 static bool may_try(const rs_choice *choice, const rs_candidate *candidate,
                     const rs_candidate *linked_in, size_t count, bool whole)
 {
+  RS_ASSERT(linked_in);
   if (rs_pace_tries(&candidate->pace, count, whole) == RS_PACE_TRIES) return false;
   if (candidate == linked_in) return true;
   return rs_pace_tries(&linked_in->pace, count, whole) > 0 &&
@@ -302,6 +308,7 @@ static bool use_fastest(rs_choice *choice, rs_candidate *linked_in, size_t count
 {
   rs_candidate *best = linked_in;
   double least = 0;
+  RS_ASSERT(linked_in);
   for (size_t i = 0; i < choice->plugins->count; i++) {
     rs_candidate *const candidate = choice->plugins->candidates[i];
     if (candidate == linked_in && i == 0) return false;
@@ -349,6 +356,7 @@ void rs_choice_for(rs_choice *choice, size_t count, bool whole, bool loads)
 
 bool rs_choice_take(rs_choice *choice, size_t number, size_t count)
 {
+  RS_ASSERT(number < choice->plugins->count);
   rs_candidate *const candidate = choice->plugins->candidates[number];
   const rs_candidate *const linked_in = linked_in_of(choice);
   if (!choice->automatic || !choice->all_loaded) return false;
@@ -367,6 +375,7 @@ bool rs_choice_is_timed(const rs_choice *choice, size_t count)
 void rs_choice_note(rs_choice *choice, size_t count, bool whole, double seconds)
 {
   const rs_candidate *const linked_in = linked_in_of(choice);
+  RS_ASSERT(count > 0 && seconds >= 0);
   choice->spent += seconds;
   if (!choice->in_use) return;
   if (linked_in && choice->in_use != linked_in &&
@@ -389,6 +398,7 @@ static size_t number_of(const rs_choice *choice, const rs_candidate *candidate)
   size_t number = 0;
   while (choice->plugins->candidates[number] != candidate)
     number++;
+  RS_ASSERT(number < choice->plugins->count);
   return number;
 }
 
@@ -404,6 +414,7 @@ bool rs_choice_replace(rs_choice *choice, size_t count, const recsort_error *cau
   failed->dropped = true;
   note_fallback(choice, cause);
   use(choice, find_best(choice, next, count, &error), RS_BEST);
+  RS_ASSERT(choice->in_use != failed);
   return choice->in_use != NULL;
 }
 
@@ -411,6 +422,7 @@ bool rs_choice_replace(rs_choice *choice, size_t count, const recsort_error *cau
 
 bool rs_choice_moves(const rs_choice *choice, const recsort_key_program *program)
 {
+  RS_ASSERT(choice->in_use);
   const rs_plugin_instance *const instance = &choice->in_use->instance;
   return instance->records && instance->records->suits(instance->state, program);
 }
@@ -433,6 +445,7 @@ void rs_choice_describe(const rs_choice *choice, const recsort_key_program *prog
   stats->fallback = choice->fallback[0] ? choice->fallback : NULL;
   if (!choice->in_use) return;
   const rs_plugin_instance *const instance = &choice->in_use->instance;
+  RS_ASSERT(instance->plugin);
   stats->plugin = instance->plugin->name;
   stats->algorithm = instance->plugin->algorithms[instance->algorithm]->name;
   if (instance->records) stats->transfer = instance->records->reason(instance->state, program);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/platform/files.h"
 #include "base/platform/libraries.h"
 #include "base/pool.h"
@@ -159,6 +160,7 @@ static bool append(rs_registry *list, rs_candidate candidate)
     list->candidates = grown;
     list->room = room;
   }
+  RS_ASSERT(list->count < list->room);
   *kept = candidate;
   kept->registry = list;
   list->candidates[list->count++] = kept;
@@ -239,6 +241,7 @@ static bool add_file(void *context, const char *file)
   (void)snprintf(path, size, "%s/%s", s->folder, file);
   char *stem = rs_arena_text(arena, file + strlen(PLUGIN_PREFIX));
   if (!stem) return false;
+  RS_ASSERT(strlen(stem) >= strlen(RS_LIBRARY_SUFFIX));
   stem[strlen(stem) - strlen(RS_LIBRARY_SUFFIX)] = '\0';
   return append(s->list, (rs_candidate){.info = {.name = stem, .path = path}});
 }
@@ -341,6 +344,7 @@ static void sort_by_score(rs_registry *list)
     for (; j > 0 && list->candidates[j - 1]->info.score < moved->info.score; j--)
       list->candidates[j] = list->candidates[j - 1];
     list->candidates[j] = moved;
+    RS_ASSERT(j == 0 || list->candidates[j - 1]->info.score >= moved->info.score);
   }
 }
 
@@ -368,6 +372,7 @@ recsort_status rs_registry_create(const recsort_allocator *allocator, const team
     rs_registry_destroy(made);
     return rs_fail_memory(error, sizeof *made);
   }
+  RS_ASSERT(made->count > 0);
   *list = made;
   return RECSORT_OK;
 }
@@ -524,6 +529,7 @@ const rs_candidate *rs_registry_linked_in(const rs_registry *list)
   size_t i = 0;
   while (list->candidates[i]->info.path)
     i++;
+  RS_ASSERT(i < list->count);
   return list->candidates[i];
 }
 
@@ -531,6 +537,7 @@ recsort_status rs_plugin_open(const rs_registry *list, const rs_candidate *candi
                               const char *algorithm, rs_plugin_instance *instance,
                               recsort_error *error)
 {
+  RS_ASSERT(candidate->plugin && !instance->plugin);
   rs_plugin_instance made = {.plugin = candidate->plugin,
                              .records = find_records(candidate->plugin),
                              .merge = find_merge(candidate),
@@ -562,6 +569,7 @@ static bool may_report(recsort_status status)
 recsort_status rs_plugin_fail(rs_plugin_instance *instance, recsort_status status,
                               const recsort_error *reported, recsort_error *error)
 {
+  RS_ASSERT(status != RECSORT_OK);
   const int length = (int)sizeof reported->text - 1;
   instance->lost = status == RECSORT_DEVICE_LOST;
   return rs_fail(error, may_report(status) ? status : RECSORT_DEVICE_ERROR, "plugin \"%s\": %.*s",

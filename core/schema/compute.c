@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "schema/words.h"
 
 /* Some numbers: a list, or one for all coordinates. */
@@ -72,6 +73,7 @@ static recsort_status read_value(rs_reader *reader, void *context)
     return rs_refuse(reader, text.place, list->subject, "%s \"%.*s\" is not a number", list->word,
                      RS_SHOWN(text.value));
   list->count++;
+  RS_ASSERT(list->count <= RECSORT_MOST_COORDINATES);
   return RECSORT_OK;
 }
 
@@ -93,6 +95,7 @@ static const double *spread(const rs_reader *reader, const numbers *list, size_t
                         list->word, list->count, count);
     return NULL;
   }
+  RS_ASSERT(count <= RECSORT_MOST_COORDINATES);
   double *const values = rs_reader_memory(reader, count ? count : 1, sizeof *values);
   if (!values) *status = RECSORT_OUT_OF_MEMORY;
   for (size_t i = 0; values && i < count; i++)
@@ -117,6 +120,7 @@ static recsort_status read_path(rs_reader *reader, void *context)
 
 static const char *const *copy_paths(const rs_reader *reader, const paths *list)
 {
+  RS_ASSERT(list->count > 0);
   const char **const copies = rs_reader_memory(reader, list->count, sizeof *copies);
   if (copies) memcpy(copies, list->values, list->count * sizeof *copies);
   return copies;
@@ -155,6 +159,7 @@ static const char *make_name(const rs_reader *reader, const char *word, const pa
   if (used < sizeof name) (void)snprintf(name + used, sizeof name - used, ")");
   while (rs_name_trouble(name, false) && name[0]) /* the cut may be inside a character */
     name[strlen(name) - 1] = '\0';
+  RS_ASSERT(!name[0] || !rs_name_trouble(name, false));
   char *const copy = rs_reader_memory(reader, strlen(name) + 1, 1);
   return copy ? strcpy(copy, name) : NULL;
 }

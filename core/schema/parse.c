@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "schema/compute.h"
 #include "schema/places.h"
 #include "schema/values.h"
@@ -72,6 +73,7 @@ static recsort_status number_enumerator(const rs_reader *reader, const rs_subjec
 static recsort_status number_enumerators(const rs_reader *reader, const rs_subject *subject,
                                          const enumerator_list *list, recsort_field_desc *field)
 {
+  RS_ASSERT(rs_type_fills_bytes(field->base));
   recsort_enumerator *values = rs_reader_memory(reader, list->count, sizeof *values);
   if (!values) return RECSORT_OUT_OF_MEMORY;
   for (size_t i = 0; i < list->count; i++) {
@@ -274,6 +276,7 @@ static recsort_status read_field(rs_reader *reader, void *context)
   };
   for (unsigned i = 0; i < NULLS; i++)
     slots[i].text = &field.text[i];
+  RS_ASSERT(list->depth > 0);
   if (list->depth > RS_SCHEMA_MAX_DEPTH)
     return rs_refuse(reader, place, list->owner, "fields are nested deeper than %d",
                      RS_SCHEMA_MAX_DEPTH);
@@ -373,6 +376,7 @@ static recsort_status read_key(rs_reader *reader, void *context)
                                     ? rs_read_text(reader, &subject, "field", &path)
                                     : read_key_words(reader, list, &key, &path);
   if (status) return status;
+  RS_ASSERT(path.value);
   if (list->count == MAX_KEYS)
     return rs_refuse(reader, path.place, &subject, "more than %d keys, which no order needs",
                      MAX_KEYS);
@@ -452,6 +456,7 @@ recsort_status rs_schema_parse(const void *text, size_t size, const char *name, 
   if (!status) status = read_schema(reader, &parsed);
   rs_reader_close(reader);
   if (status) return status;
+  RS_ASSERT(parsed.fields && parsed.field_count > 0);
   parsed.source = name;
   *desc = parsed;
   return RECSORT_OK;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "schema/together.h"
 #include "schema/values.h"
 #include "schema/words.h"
@@ -103,6 +104,7 @@ static recsort_status read_words(rs_reader *reader, place_text *text)
   text->line.word = words[LINE];
   text->bytes.word = words[BYTES];
   text->value.word = words[VALUE];
+  RS_ASSERT(text->word->may);
   for (unsigned i = 0; i < WORDS; i++) {
     if (!(text->word->may >> i & 1)) continue;
     rs_slot *const slot = &slots[count++];
@@ -117,6 +119,7 @@ static recsort_status read_words(rs_reader *reader, place_text *text)
                                 : (void *)&text->when;
     }
   }
+  RS_ASSERT(count > 0);
   return rs_read_mapping(reader, &text->subject, slots, count);
 }
 
@@ -132,6 +135,7 @@ static char *join(const rs_reader *reader, const text_list *list, const char *be
   char *end = joined;
   for (size_t i = 0; i < list->count && joined; i++)
     end += sprintf(end, "%s%s", i ? between : "", list->items[i].value);
+  RS_ASSERT(!joined || (size_t)(end - joined) < size);
   return joined;
 }
 
@@ -174,6 +178,7 @@ static recsort_status make_field(const rs_reader *reader, const place_text *text
 static recsort_status refuse_beside(const rs_reader *reader, const place_text *text, unsigned first,
                                     const char *beside)
 {
+  RS_ASSERT(first <= ENDIAN);
   for (unsigned i = first; i <= ENDIAN; i++)
     if (text->text[i].value)
       return rs_refuse(reader, text->text[i].place, &text->subject, "%s does not go with %s",
@@ -425,6 +430,7 @@ static recsort_status check_together(const rs_reader *reader, const rs_file_text
                              [RS_PAD_WORD] = file->pad_to.place,
                              [RS_ZERO_WORD] = file->zero.place,
                              [RS_REPEAT_WORD] = file->repeat.place};
+  RS_ASSERT((size_t)at < LENGTH(places));
   return rs_refuse(reader, places[at], NULL, "%s", why);
 }
 

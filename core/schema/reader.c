@@ -4,6 +4,7 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "base/assert.h"
 #include "schema/parse.h"
 #include "schema/words.h"
 
@@ -93,6 +94,7 @@ static recsort_status check_text(const unsigned char *text, size_t size, const c
     if (!trouble && place.column == 1 && is_tag_directive(text + at, size - at))
       trouble = "tags are not allowed in a schema; leave the %TAG line out";
     if (trouble) return rs_fail_at(error, RECSORT_INVALID_SCHEMA, place, "%s", trouble);
+    RS_ASSERT(length > 0 && length <= size - at);
     const bool ends_line = c == '\n' || (c == '\r' && !(at + 1 < size && text[at + 1] == '\n'));
     place.line += ends_line;
     place.column = ends_line ? 1 : place.column + 1;
@@ -266,6 +268,7 @@ static recsort_status refuse_word(const rs_reader *reader, const rs_subject *sub
     rs_guess_offer(&guess, slots[i].word);
     used +=
         (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", slots[i].word);
+    RS_ASSERT(used < sizeof known);
   }
   if (guess.nearest)
     return rs_refuse(reader, word->place, subject, "unknown word \"%.*s\"; did you mean %s?",
@@ -288,6 +291,7 @@ static recsort_status read_pair(rs_reader *reader, const rs_subject *subject, rs
     return rs_refuse(reader, word.place, subject, "%s is given twice, first on line %u", slot->word,
                      slot->place.line);
   slot->place = word.place;
+  RS_ASSERT(slot->text || slot->node || slot->item);
   if (slot->text) return rs_read_text(reader, subject, slot->word, slot->text);
   return slot->node ? slot->node(reader, slot->list)
                     : rs_read_list(reader, subject, slot->word, slot->item, slot->list);
@@ -313,6 +317,7 @@ void *rs_reader_memory(const rs_reader *reader, size_t count, size_t size)
 
 void *rs_reader_grow(const rs_reader *reader, void *items, size_t count, size_t size)
 {
+  RS_ASSERT(items || count == 0);
   if (count & (count - 1)) return items; /* full only at the powers of two */
   void *larger = rs_reader_memory(reader, count ? 2 * count : 1, size);
   return larger && count ? memcpy(larger, items, count * size) : larger;

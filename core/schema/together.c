@@ -2,11 +2,14 @@
 
 #include <stddef.h>
 
+#include "base/assert.h"
+
 enum { PAD_MAX_BYTES = 1 << 20 };
 
 bool rs_has_place(const recsort_schema_desc *desc, recsort_place_kind first,
                   recsort_place_kind last)
 {
+  RS_ASSERT(first <= last);
   for (size_t i = 0; i < desc->place_count; i++)
     if (desc->places[i].kind >= first && desc->places[i].kind <= last) return true;
   return false;
@@ -54,5 +57,6 @@ const char *rs_file_trouble(const recsort_schema_desc *desc, rs_file_word *at)
   for (*at = RS_OTHER_WORD; !why && *at <= RS_REPEAT_WORD; ++*at)
     why = word_trouble(desc, *at);
   if (why) --*at;
+  RS_ASSERT(!why || *at <= RS_REPEAT_WORD);
   return why;
 }

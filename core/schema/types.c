@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "schema/words.h"
 
 /* Ambiguous words, and what to write instead. */
@@ -118,6 +119,7 @@ static void offer_types(rs_guess *guess)
 void rs_type_hint(const char *word, char *hint, size_t size)
 {
   rs_guess guess = {.word = word};
+  RS_ASSERT(size > 0);
   offer_types(&guess);
   for (size_t i = 0; i < LENGTH(ambiguous); i++) {
     if (guess.nearest != ambiguous[i].word) continue;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "schema/words.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
@@ -24,6 +25,7 @@ recsort_status rs_refuse_value(const rs_reader *reader, const rs_subject *subjec
 static const char *split_integer(const rs_text *text, bool *negative, uint64_t *magnitude)
 {
   const char *digits = text->value;
+  RS_ASSERT(digits);
   if (text->quoted) return "is text; write the number without quotes";
   *negative = *digits == '-';
   digits += *negative;
@@ -95,6 +97,7 @@ recsort_status rs_read_choice(const rs_reader *reader, const rs_subject *subject
     }
     rs_guess_offer(&guess, choices[i].word);
     strcat(strcat(known, i ? ", " : ""), choices[i].word);
+    RS_ASSERT(strlen(known) < sizeof known);
   }
   if (guess.nearest)
     return rs_refuse(reader, text->place, subject, "unknown %s \"%.*s\"; did you mean %s?", word,

@@ -2,11 +2,14 @@
 
 #include <string.h>
 
+#include "base/assert.h"
+
 enum { SHOWN_BYTES = 64, GUESS_BYTES = 32 };
 
 size_t rs_utf8_next(const unsigned char *text, size_t size, uint32_t *character)
 {
   static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+  RS_ASSERT(size > 0);
   const unsigned char lead = text[0];
   const size_t length = lead < 0x80             ? 1
                         : (lead & 0xe0) == 0xc0 ? 2
@@ -47,6 +50,7 @@ int rs_shown_length(const char *name)
   if (length > SHOWN_BYTES)
     for (length = SHOWN_BYTES; length > 0 && ((unsigned char)name[length] & 0xc0) == 0x80;)
       length--;
+  RS_ASSERT(length <= SHOWN_BYTES);
   return (int)length;
 }
 
@@ -60,6 +64,7 @@ static size_t smaller(size_t a, size_t b)
 static size_t edit_distance(const char *a, size_t a_size, const char *b, size_t b_size)
 {
   size_t rows[3][GUESS_BYTES + 1];
+  RS_ASSERT(a_size <= GUESS_BYTES && b_size <= GUESS_BYTES);
   for (size_t j = 0; j <= b_size; j++)
     rows[0][j] = j;
   for (size_t i = 1; i <= a_size; i++) {
@@ -72,6 +77,7 @@ static size_t edit_distance(const char *a, size_t a_size, const char *b, size_t 
         row[j] = smaller(row[j], above2[j - 2] + 1);
     }
   }
+  RS_ASSERT(rows[a_size % 3][b_size] <= (a_size > b_size ? a_size : b_size));
   return rows[a_size % 3][b_size];
 }
 
@@ -90,6 +96,7 @@ void rs_guess_offer(rs_guess *guess, const char *name)
   const size_t difference = size > name_size ? size - name_size : name_size - size;
   if (difference >= limit) return;
   const size_t distance = edit_distance(guess->word, size, name, name_size);
+  RS_ASSERT(distance >= difference);
   if (distance >= limit || distance >= size) return;
   guess->nearest = name;
   guess->distance = distance;

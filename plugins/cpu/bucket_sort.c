@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/platform/clock.h"
 #include "base/stream_copy.h"
 #include "base/work_size.h"
@@ -94,6 +95,7 @@ static size_t larger(size_t a, size_t b)
 /* Elements that a bucket should have at most, on average. */
 static size_t fitting(size_t size)
 {
+  RS_ASSERT(size > 0);
   const size_t fits = BUCKET_BYTES / size;
   return fits < FEWEST_ELEMENTS ? FEWEST_ELEMENTS : fits < MOST_ELEMENTS ? fits : MOST_ELEMENTS;
 }
@@ -109,6 +111,7 @@ static size_t buckets_for(const bucket_sort *s)
     buckets *= 2;
   while (s->job->key_bits <= COUNTED_BITS && buckets < (size_t)2 << s->job->key_bits)
     buckets *= 2;
+  RS_ASSERT((buckets & (buckets - 1)) == 0 && buckets <= MOST_BUCKETS);
   return buckets;
 }
 
@@ -116,6 +119,7 @@ static size_t buckets_for(const bucket_sort *s)
  * never need less. */
 static size_t room_for(const bucket_sort *s)
 {
+  RS_ASSERT(s->buckets > 1);
   const size_t mean = s->count / s->buckets + 1;
   if (s->buckets > USUAL_BUCKETS) return (size_t)1 << KEYS_ORDER_BITS;
   const size_t fits = (s->buckets < MANY_BUCKETS ? 1 : 2) * fitting(s->size);
@@ -129,6 +133,7 @@ static bool is_wide(const bucket_sort *s)
 
 static size_t key_words(const bucket_sort *s)
 {
+  RS_ASSERT(s->key_size == sizeof(uint32_t) || s->key_size % sizeof(uint64_t) == 0);
   return is_wide(s) ? s->key_size / sizeof(uint64_t) : 1;
 }
 
@@ -169,6 +174,7 @@ static bool place_parts(bucket_sort *s)
 {
   layout *const at = &s->at;
   const uint64_t counts = s->pieces * s->buckets + 1;
+  RS_ASSERT(s->buckets > 1 && s->pieces > 0);
   const bool copied = s->in_place || !s->program;
   return work_place(&at->bytes, &at->copy, copied ? s->count : 0, s->size) &&
          work_place(&at->bytes, &at->buckets, s->count, sizeof(uint16_t)) &&
@@ -229,6 +235,7 @@ static bool plan(bucket_sort *s, const recsort_plugin_job *job, const recsort_ke
   s->source.size = program ? (size_t)program->record_size : s->key_size;
   s->source.index_size = program ? 0 : job->index_bits / 8;
   s->size = s->source.size + s->source.index_size;
+  RS_ASSERT(s->size > 0 && s->key_size > 0);
   s->copy = s->size <= STREAM_RECORD ? copy_class_of(s->source.size) : COPY_BYTES;
   s->in_place = in_place;
   s->team = team_of_at_most((team){.threads = job->threads}, threads_for(job->count, job->threads));
@@ -245,6 +252,7 @@ static bool plan(bucket_sort *s, const recsort_plugin_job *job, const recsort_ke
 /* The keys of [first, first + count): in `space`, or where they are. NULL: one is invalid. */
 static const void *keys_at(const bucket_sort *s, size_t first, size_t count, void *space)
 {
+  RS_ASSERT(first <= s->count && count <= s->count - first);
   const char *const from = s->source.at + first * s->source.size;
   if (!s->program) return from;
   return s->job->encode(s->program, from, count, space) ? space : NULL;
@@ -271,6 +279,7 @@ typedef struct slot_memory {
 
 static char *slot_at(const bucket_sort *s, unsigned slot)
 {
+  RS_ASSERT(slot < s->team.threads);
   return s->memory + s->at.slots + slot * slot_bytes(s);
 }
 
@@ -281,6 +290,7 @@ static slot_memory memory_of(const bucket_sort *s, unsigned slot)
   char *const column = keys + s->room * bucket_key_size(s);
   char *const other = column + (is_wide(s) ? s->room * sizeof(uint64_t) : 0);
   char *const spare = other + s->room * sizeof(uint32_t);
+  RS_ASSERT((uintptr_t)column % sizeof(uint64_t) == 0 || !is_wide(s));
   return (slot_memory){(uint32_t *)(void *)order,  keys,
                        (uint64_t *)(void *)column, (uint32_t *)(void *)other,
                        (uint32_t *)(void *)spare,  keys};
@@ -291,6 +301,7 @@ __attribute__((noinline)) static void gather_far(const gathering *g, const char 
 {
   char stage[STAGE_BYTES];
   const size_t most = STAGE_BYTES / g->size;
+  RS_ASSERT(most > 0);
   for (size_t i = 0; i < g->count; i += most) {
     const size_t some = g->count - i < most ? g->count - i : most;
     rs_gather_some(g, i, some, from, stage);
@@ -311,6 +322,7 @@ static keys_found find_order(const bucket_sort *s, const void *keys, size_t coun
                              const slot_memory *mine)
 {
   const unsigned width = 8 * (unsigned)s->key_size;
+  RS_ASSERT(count <= s->room);
   if (is_wide(s)) {
     const wide_keys wide = {keys, key_words(s), s->job->key_bits};
     return s->nearly
@@ -345,6 +357,7 @@ static bool bucket_keys(const bucket_sort *s, const char *elements, size_t count
 /* Writes an index of the permutation. */
 static void write_index(const bucket_sort *s, size_t place, uint64_t index)
 {
+  RS_ASSERT(place < s->count && index < s->count);
   if (s->source.index_size == sizeof(uint32_t))
     ((uint32_t *)(void *)s->sorted)[place] = (uint32_t)index;
   else
@@ -376,6 +389,7 @@ static void deliver(const bucket_sort *s, const gathering *found, const char *el
 {
   const bool far = s->count >= STREAM_LEAST / s->size && s->size <= STAGE_BYTES;
   char *const to = s->sorted + place * s->size;
+  RS_ASSERT(place <= s->count && found->count <= s->count - place);
   if (!s->program)
     write_indices(s, elements, found->order, place, found->count);
   else if (elements == to)
@@ -415,6 +429,7 @@ typedef struct sampling {
 static size_t sampled(const sampling *of, size_t number)
 {
   const team_range stretch = team_cut(of->sort->count, number, of->samples);
+  RS_ASSERT(number < of->samples && stretch.begin < stretch.end);
   const uint64_t mixed = (number + 1 + of->seed) * UINT64_C(0x9e3779b97f4a7c15);
   return stretch.begin + (size_t)((mixed >> 32) % (stretch.end - stretch.begin));
 }
@@ -464,6 +479,7 @@ static void classify_piece(void *argument, size_t piece, unsigned slot)
   bucket_sort *const s = argument;
   const team_range range = team_cut(s->count, piece, s->pieces);
   uint64_t *const counts = (uint64_t *)(void *)slot_at(s, slot), *const space = counts + s->buckets;
+  RS_ASSERT(piece < s->pieces);
   memset(counts, 0, s->buckets * sizeof *counts);
   for (size_t i = range.begin; i < range.end; i += CLASSIFY_AT_ONCE) {
     const size_t left = range.end - i, count = left < CLASSIFY_AT_ONCE ? left : CLASSIFY_AT_ONCE;
@@ -498,6 +514,7 @@ static bool place_buckets(const bucket_sort *s)
     fits &= equal[b] || at - first <= s->room;
   }
   begin[s->buckets * s->pieces] = at;
+  RS_ASSERT(at == s->count);
   return fits;
 }
 
@@ -545,15 +562,18 @@ scatter_as(const bucket_sort *s, size_t piece, unsigned slot, copy_class as, boo
   const uint16_t *const buckets = buckets_of(s);
   char *const parts = slot_at(s, slot);
   stream *const streams = (stream *)(void *)(parts + s->buckets * STREAM_BYTES);
+  RS_ASSERT(size <= STREAM_RECORD);
   for (size_t b = 0; b < s->buckets; b++)
     streams[b] =
         stream_at(s->scattered + words_at(s, s->at.begin)[b * s->pieces + piece] * s->size);
   for (size_t i = range.begin; i < range.end; i++) {
     if (i + AHEAD < range.end) __builtin_prefetch(from.at + (i + AHEAD) * from.size);
     stream *const to = &streams[buckets[i]];
+    RS_ASSERT(buckets[i] < s->buckets);
     char *const part = parts + buckets[i] * (size_t)STREAM_BYTES;
     copy_element(&from, i, part + to->filled, as, keyed);
     to->filled += (uint32_t)size;
+    RS_ASSERT(to->filled <= STREAM_BYTES);
     if (to->filled >= STREAM_PART) stream_leave(to, part);
   }
   for (size_t b = 0; b < s->buckets; b++) {
@@ -573,6 +593,7 @@ static void move_piece(const bucket_sort *s, size_t piece, unsigned slot, bool b
   for (size_t b = 0; b < s->buckets; b++)
     next[b] = words_at(s, s->at.begin)[b * s->pieces + piece];
   for (size_t i = range.begin; i < range.end; i++) {
+    RS_ASSERT(buckets[i] < s->buckets);
     char *const there = s->scattered + next[buckets[i]]++ * s->size;
     if (back)
       memcpy(s->sorted + i * s->size, there, s->size);
@@ -624,7 +645,9 @@ static void put_back_piece(void *argument, size_t piece, unsigned slot)
 /* Where the elements of a bucket are. */
 static team_range places_of(const bucket_sort *s, size_t bucket)
 {
+  RS_ASSERT(bucket < s->buckets);
   const uint64_t *const begin = words_at(s, s->at.begin) + bucket * s->pieces;
+  RS_ASSERT(begin[0] <= begin[s->pieces]);
   return (team_range){(size_t)begin[0], (size_t)begin[s->pieces]};
 }
 
@@ -711,6 +734,7 @@ static bool buckets_ascend(const bucket_sort *s)
 static void lap(double *since, double *total)
 {
   const double seconds = rs_clock_seconds();
+  RS_ASSERT(seconds >= *since);
   if (*since > 0) *total += seconds - *since;
   *since = seconds;
 }
@@ -741,6 +765,7 @@ static recsort_status sort_at_once(const bucket_sort *s, recsort_plugin_times *t
   enum { WORTH_A_CLOCK = 256 }; /* two looks at it take as long as 10 to 20 records */
   const bool timed = s->count >= WORTH_A_CLOCK;
   const slot_memory mine = memory_of(s, 0);
+  RS_ASSERT(s->buckets == 1 && s->room >= s->count);
   double clock = 0;
   if (timed) lap(&clock, &times->sort);
   const void *const keys = keys_at(s, 0, s->count, mine.keys);
@@ -773,6 +798,7 @@ static size_t sampled_descents(const bucket_sort *s)
     if (!keys) return OF;
     descents += is_less(s, keys, 1, 0);
   }
+  RS_ASSERT(descents <= looks);
   return (descents * OF + looks - 1) / looks;
 }
 
@@ -821,6 +847,7 @@ static bool keep_order(bucket_sort *s, recsort_plugin_times *times)
 static recsort_status sort(bucket_sort *s, recsort_plugin_times *times)
 {
   enum { NEARLY = 8 /* of 64 */ };
+  RS_ASSERT(s->count > 0);
   if (s->buckets == 1) return sort_at_once(s, times);
   const size_t descents = sampled_descents(s);
   if (s->team.threads > 1 && descents == 0 && keep_order(s, times)) return RECSORT_OK;
@@ -847,6 +874,7 @@ static recsort_status sort_records(void *instance, const recsort_plugin_job *job
   s.sorted = sorted;
   s.memory = job->memory;
   s.scattered = s.in_place ? s.memory + s.at.copy : s.sorted;
+  RS_ASSERT((uintptr_t)s.memory % 64 == 0);
   const recsort_status status = s.count ? sort(&s, times) : RECSORT_OK;
   if (status == RECSORT_CORRUPT_RESULT)
     (void)snprintf(error->text, sizeof error->text,
@@ -913,5 +941,6 @@ recsort_status rs_parallel_sort(const recsort_host *host, const recsort_plugin_j
   s.source.at = s.memory + s.at.keys;
   s.sorted = s.memory;
   s.scattered = s.memory + s.at.copy;
+  RS_ASSERT((uintptr_t)s.memory % 64 == 0);
   return s.count ? sort(&s, &times) : RECSORT_OK;
 }

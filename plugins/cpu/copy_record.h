@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/assert.h"
+
 typedef enum copy_class {
   COPY_BYTES,  /* 1 to 3 bytes, and more than 64 */
   COPY_TWO_4,  /* 4 to 8 */
@@ -27,6 +29,7 @@ static inline copy_class copy_class_of(size_t size)
 __attribute__((always_inline)) static inline void copy_two(char *to, const char *from, size_t size,
                                                            size_t word, size_t end)
 {
+  RS_ASSERT(word <= size && end <= size && size <= word + end);
   char first[32], last[32];
   memcpy(first, from, word);
   memcpy(last, from + size - end, end);
@@ -38,6 +41,7 @@ __attribute__((always_inline)) static inline void copy_two(char *to, const char 
 __attribute__((always_inline)) static inline void copy_record(char *to, const char *from,
                                                               size_t size, copy_class as)
 {
+  RS_ASSERT(as == COPY_BYTES || as == copy_class_of(size));
   switch (as) {
   case COPY_TWO_4:
     copy_two(to, from, size, 4, 4);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "cpu/sorts.h"
 
 typedef struct cpu_algorithm {
@@ -39,6 +40,7 @@ static uint32_t cpu_score(const recsort_host *host, char *reason, size_t reason_
 
 static recsort_status cpu_open(const recsort_host *host, void **instance, recsort_error *error)
 {
+  RS_ASSERT(host);
   (void)error;
   *instance = (void *)(uintptr_t)host;
   return RECSORT_OK;
@@ -60,6 +62,7 @@ static void cpu_limits(const void *instance, recsort_plugin_limits *limits)
 static recsort_status cpu_work_size(const void *instance, const recsort_plugin_job *job,
                                     recsort_plugin_work *work, recsort_error *error)
 {
+  RS_ASSERT(job->algorithm < sizeof algorithms / sizeof *algorithms);
   if (job->count <= RS_CPU_MOST && algorithms[job->algorithm]->work_size(instance, job, work))
     return RECSORT_OK;
   (void)snprintf(error->text, sizeof error->text, "%llu records are more than memory can hold",
@@ -70,6 +73,7 @@ static recsort_status cpu_work_size(const void *instance, const recsort_plugin_j
 static recsort_status cpu_sort(void *instance, const recsort_plugin_job *job, void *memory,
                                recsort_error *error)
 {
+  RS_ASSERT(job->algorithm < sizeof algorithms / sizeof *algorithms);
   const recsort_status status = algorithms[job->algorithm]->sort(instance, job, memory);
   if (status)
     (void)snprintf(error->text, sizeof error->text,

@@ -15,6 +15,8 @@
 #ifdef RS_HAS_AVX
 #include <string.h>
 
+#include "base/assert.h"
+
 #define AVX2 __attribute__((target("avx2")))
 #define AVX2_INLINE __attribute__((target("avx2"), always_inline)) static inline
 
@@ -139,6 +141,7 @@ AVX2 static void sort_bitonic_rows(row *rows)
 AVX2 static void merge_rows(row *rows, size_t half, size_t all)
 {
   size_t apart = half / 2;
+  RS_ASSERT(half % ROWS == 0 && all % ROWS == 0 && half < all && all <= 2 * half);
   for (size_t i = 0; i < all - half; i++) {
     rows[half + i] = reversed_8(rows[half + i]);
     exchange(rows + half - 1 - i, rows + half + i);
@@ -166,6 +169,7 @@ AVX2 void rs_few_words_sort(uint32_t *words, size_t count)
   row rows[FEW_WORDS / WIDTH];
   const size_t some = (count + WIDTH - 1) / WIDTH,
                all = some > 1 ? (some + ROWS - 1) / ROWS * ROWS : 1;
+  RS_ASSERT(count > 0 && all * WIDTH <= FEW_WORDS);
   memset(rows + count / WIDTH, 0xff, (all - count / WIDTH) * sizeof *rows);
   memcpy(rows, words, count * sizeof *words);
   if (all == 1)
@@ -177,5 +181,6 @@ AVX2 void rs_few_words_sort(uint32_t *words, size_t count)
     for (size_t i = 0; i + half < all; i += 2 * half)
       merge_rows(rows + i, half, all - i < 2 * half ? all - i : 2 * half);
   memcpy(words, rows, count * sizeof *words);
+  RS_ASSERT(words[0] <= words[count - 1]);
 }
 #endif

@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "cpu/order.h"
 
 /* `as` is a constant in each call. */
@@ -51,6 +52,7 @@ static bool has_stretches(const uint32_t *order, size_t count)
 
 void rs_gather_some(const gathering *g, size_t first, size_t count, const char *from, char *to)
 {
+  RS_ASSERT(first <= g->count && count <= g->count - first);
   if (!g->order) {
     memcpy(to, from + first * g->size, count * g->size);
     return;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "cpu/sorts.h"
 #include "runs/merge.h"
 
@@ -35,6 +36,7 @@ static run_format format_of(const recsort_plugin_merge_job *job)
 /* How many runs a pass merges into one: fewer, if the windows of so many would be too large. */
 static size_t fan_for(size_t key_size)
 {
+  RS_ASSERT(key_size > 0);
   enum { MOST = 512, BIG_KEYS = 1 << 22 /* bytes of keys that all runs of a tile may have */ };
   const size_t fitting = BIG_KEYS / key_size;
   return fitting < 2 ? 2 : fitting < MOST ? fitting : MOST;
@@ -42,6 +44,7 @@ static size_t fan_for(size_t key_size)
 
 static run_job job_of(const recsort_plugin_merge_job *job)
 {
+  RS_ASSERT(job->threads > 0);
   const run_format format = format_of(job);
   return (run_job){.format = format,
                    .runs = job->runs,

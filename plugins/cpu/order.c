@@ -22,6 +22,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/bits.h"
 #include "cpu/few_words.h"
 
@@ -47,6 +48,7 @@ enum {
 
 INLINED uint64_t key_at(const void *keys, unsigned width, size_t i)
 {
+  RS_ASSERT(width == 32 || width == 64);
   return width == 32 ? ((const uint32_t *)keys)[i] : ((const uint64_t *)keys)[i];
 }
 
@@ -83,11 +85,13 @@ static unsigned least_of(unsigned a, unsigned b)
 /* Bits of a key in a word beside one of `count` indices. */
 static unsigned key_bits(size_t count)
 {
+  RS_ASSERT(count > 0 && count <= (size_t)1 << KEYS_ORDER_BITS);
   return least_of(WORD_BITS - bits_of(count - 1), 2 * DIGIT_BITS);
 }
 
 static void turn_into_places(uint32_t *counts, unsigned digit)
 {
+  RS_ASSERT(digit <= COUNTED_BITS);
   uint32_t sum = 0;
   for (size_t value = 0; value < (size_t)1 << digit; value++) {
     const uint32_t count = counts[value];
@@ -112,6 +116,8 @@ INLINED void sort_digits(uint32_t *words, uint32_t *other, size_t count, unsigne
   uint32_t tables[4 << DIGIT_BITS];
   const bool one = bits <= least_of(DIGIT_BITS, bits_of(count / 4));
   const unsigned lower_bits = one ? bits : (bits + 1) / 2, upper_bits = bits - lower_bits;
+  RS_ASSERT(bits <= 2 * DIGIT_BITS && low + bits <= 32);
+  RS_ASSERT(lower_bits <= DIGIT_BITS && upper_bits <= DIGIT_BITS);
   const unsigned upper_at = least_of(low + lower_bits, 31); /* 32 is no shift */
   const uint32_t lower_mask = (UINT32_C(1) << lower_bits) - 1;
   uint32_t *const lower = tables, *const lower_next = lower + lower_mask + 1;
@@ -132,6 +138,7 @@ INLINED void sort_digits(uint32_t *words, uint32_t *other, size_t count, unsigne
   turn_into_places(lower, lower_bits);
   for (size_t i = 0; i < count; i++)
     other[lower[words[i] >> low & lower_mask]++] = words[i];
+  RS_ASSERT(lower[lower_mask] == count);
   if (one) {
     memcpy(words, other, count * sizeof *words);
     return;
@@ -140,6 +147,7 @@ INLINED void sort_digits(uint32_t *words, uint32_t *other, size_t count, unsigne
   turn_into_places(upper, upper_bits);
   for (size_t i = 0; i < count; i++)
     words[upper[other[i] >> upper_at]++] = other[i];
+  RS_ASSERT(upper[((size_t)1 << upper_bits) - 1] == count);
 }
 
 /* Words that may be moved by insertion before that takes longer than to sort by more bits. */
@@ -185,6 +193,7 @@ INLINED void sort_words(uint32_t *words, uint32_t *other, size_t count, unsigned
     by.sort_digits(words, other, count, high - enough, enough);
     if (insert_words(words, count)) return;
   }
+  RS_ASSERT(high >= index_bits);
   by.sort_digits(words, other, count, index_bits, high - index_bits);
 }
 
@@ -192,6 +201,7 @@ INLINED void sort_words(uint32_t *words, uint32_t *other, size_t count, unsigned
 INLINED uint32_t word_at(const void *keys, unsigned width, uint64_t least, unsigned low,
                          unsigned index_bits, size_t i)
 {
+  RS_ASSERT(index_bits < 32 && i >> index_bits == 0);
   const uint32_t bits = width == 32 ? (((const uint32_t *)keys)[i] - (uint32_t)least) >> low
                                     : (uint32_t)((((const uint64_t *)keys)[i] - least) >> low);
   return bits << index_bits | (uint32_t)i;
@@ -218,10 +228,12 @@ INLINED void order_by_all_bits(const void *keys, unsigned width, size_t count, u
                                uint32_t *other)
 {
   const unsigned index_bits = bits_of(count - 1), most = key_bits(count);
+  RS_ASSERT(low <= high);
   for (size_t i = 0; i < count; i++)
     order[i] = (uint32_t)i;
   for (unsigned bits; low < high; low += bits) {
     bits = least_of(most, high - low);
+    RS_ASSERT(bits > 0);
     const uint32_t mask = (UINT32_C(1) << (index_bits + bits - 1) << 1) - 1;
     for (size_t i = 0; i < count; i++)
       order[i] = word_at(keys, width, least, low, index_bits, order[i]) & mask;
@@ -257,6 +269,7 @@ INLINED bool follows(unsigned width, uint64_t key, uint32_t index, uint64_t last
 INLINED settled settle(const void *keys, unsigned width, size_t count, uint32_t *order)
 {
   size_t left = insertions(count);
+  RS_ASSERT(count > 0);
   if (order[0] >= count) return WRONG;
   uint64_t last = key_at(keys, width, order[0]);
   for (size_t i = 1; i < count; i++) {
@@ -283,12 +296,14 @@ INLINED settled settle(const void *keys, unsigned width, size_t count, uint32_t 
 INLINED void order_by_values(const void *keys, unsigned width, size_t count, uint64_t least,
                              unsigned low, unsigned bits, uint32_t *order, uint32_t *other)
 {
+  RS_ASSERT(bits <= COUNTED_BITS && (size_t)1 << bits <= count);
   memset(other, 0, sizeof *other << bits);
   for (size_t i = 0; i < count; i++)
     other[(key_at(keys, width, i) - least) >> low]++;
   turn_into_places(other, bits);
   for (size_t i = 0; i < count; i++)
     order[other[(key_at(keys, width, i) - least) >> low]++] = (uint32_t)i;
+  RS_ASSERT(other[((size_t)1 << bits) - 1] == count);
 }
 
 /* ---- Parts ---- */
@@ -319,6 +334,7 @@ static size_t make_parts(const uint32_t *cells, unsigned cell_bits, unsigned cel
   for (size_t cell = 0, first = 0; cell <= all; cell++) {
     if (cell == all || (keys > 0 && keys + cells[cell] > most)) {
       const unsigned bits = cell_low + bits_of(cell - 1 - first);
+      RS_ASSERT(made < PARTS);
       parts[made++] = (part){.least = least + ((uint64_t)first << cell_low),
                              .end = (uint32_t)begin,
                              .low = bits > bottom + fits ? bits - fits : bottom};
@@ -330,6 +346,7 @@ static size_t make_parts(const uint32_t *cells, unsigned cell_bits, unsigned cel
     part_of[cell] = (uint16_t)made;
     keys += cells[cell];
   }
+  RS_ASSERT(made > 0 && made <= PARTS);
   return made;
 }
 
@@ -339,6 +356,7 @@ INLINED void order_by_parts(const void *keys, unsigned width, size_t count, surv
   part parts[PARTS];
   const unsigned index_bits = bits_of(count - 1), fits = key_bits(count);
   const unsigned high = bits_of(s.greatest - s.least);
+  RS_ASSERT(high > bottom);
   const unsigned cell_bits =
       least_of(least_of(CELL_BITS, bits_of(count / KEYS_OF_CELL)), high - bottom);
   const unsigned cell_low = high - cell_bits;
@@ -354,10 +372,12 @@ INLINED void order_by_parts(const void *keys, unsigned width, size_t count, surv
   for (size_t i = 0; i < count; i++) {
     part *const to = &parts[part_of[(key_at(keys, width, i) - s.least) >> cell_low]];
     order[to->end++] = word_at(keys, width, to->least, to->low, index_bits, i);
+    RS_ASSERT(to->end <= count);
   }
   for (size_t p = 0, begin = 0; p < made; begin = parts[p++].end) {
     uint32_t *const words = order + begin;
     const size_t some = parts[p].end - begin;
+    RS_ASSERT(begin <= parts[p].end);
     if (!words_ascend(words, some)) /* as those of equal keys do */
       sort_words(words, other, some, index_bits, by, WORDS_OF_PART);
   }
@@ -451,6 +471,7 @@ INLINED size_t keep_ascending(const void *keys, unsigned width, size_t count, ui
       i--;
     }
   }
+  RS_ASSERT(keep <= count);
   return keep;
 }
 
@@ -485,6 +506,7 @@ INLINED bool order_nearly(const void *keys, unsigned width, size_t count, uint32
     if (!all && (at == keep || order[at] != i)) other[found++] = (uint32_t)i;
     i += all ? STRIDE : 1;
   }
+  RS_ASSERT(found == drops);
   char *const after = (char *)(other + drops), *const taken = after + -(uintptr_t)after % 8;
   uint32_t *const taken_order = (uint32_t *)(void *)(taken + drops * (width / 8));
   for (size_t d = 0; d < drops; d++)
@@ -524,6 +546,7 @@ INLINED bool order_as_one(const void *keys, unsigned width, size_t count, survey
   const unsigned index_bits = bits_of(count - 1), high = bits_of(s.greatest - s.least);
   const unsigned fits = key_bits(count);
   const unsigned low = high > bottom + fits ? high - fits : bottom;
+  RS_ASSERT(low >= bottom);
   for (size_t i = 0; i < count; i++)
     order[i] = other[i] = word_at(keys, width, s.least, low, index_bits, i);
   sort_words(order, other, count, index_bits, by, FEW_WORDS);
@@ -535,6 +558,7 @@ INLINED bool order_as_one(const void *keys, unsigned width, size_t count, survey
 INLINED keys_found order_unordered(const void *keys, unsigned width, size_t count, survey s,
                                    build by, uint32_t *order, uint32_t *other)
 {
+  RS_ASSERT(s.varying != 0);
   const unsigned bottom = (unsigned)__builtin_ctzll(s.varying);
   const unsigned bits = bits_of(s.greatest - s.least) - bottom;
   if (bits > key_bits(count) && bits <= COUNTED_BITS && count >> bits > 0)
@@ -614,6 +638,7 @@ static bool has_avx2(void)
 keys_found rs_keys_order(const void *keys, unsigned width, size_t count, uint32_t *order,
                          uint32_t *other)
 {
+  RS_ASSERT((width == 32 || width == 64) && count <= (size_t)1 << KEYS_ORDER_BITS);
 #ifdef RS_HAS_AVX
   if (has_avx2()) return avx2(keys, width, count, order, other);
 #endif
@@ -625,6 +650,7 @@ keys_found rs_keys_order_nearly(const void *keys, unsigned width, size_t count, 
 {
   survey s;
   keys_found found = KEYS_IN_ORDER;
+  RS_ASSERT((width == 32 || width == 64) && count <= UINT32_MAX);
   if (count == 0) return found;
 #ifdef RS_HAS_AVX
   if (has_avx2())

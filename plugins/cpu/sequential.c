@@ -8,11 +8,13 @@
  */
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/work_size.h"
 #include "cpu/sorts.h"
 
 static size_t key_words(const recsort_plugin_job *job)
 {
+  RS_ASSERT(job->key_width == 32 || job->key_width % 64 == 0);
   return job->key_width == 32 ? 1 : job->key_width / 64;
 }
 
@@ -56,6 +58,7 @@ static inline void merge_pair(const uint64_t *from, uint64_t *to, size_t begin, 
                               size_t end, size_t words)
 {
   const size_t size = words + 1;
+  RS_ASSERT(begin <= middle && middle <= end);
   size_t a = begin, b = middle;
   for (size_t k = begin; k < end; k++) {
     const bool take_b =
@@ -63,11 +66,13 @@ static inline void merge_pair(const uint64_t *from, uint64_t *to, size_t begin, 
     const size_t taken = take_b ? b++ : a++;
     memcpy(to + k * size, from + taken * size, size * sizeof *to);
   }
+  RS_ASSERT(a == middle && b == end);
 }
 
 static inline void merge_pass(const uint64_t *from, uint64_t *to, size_t count, size_t run,
                               size_t words)
 {
+  RS_ASSERT(run > 0);
   for (size_t begin = 0; begin < count; begin += 2 * run) {
     const size_t middle = count - begin > run ? begin + run : count;
     const size_t end = count - middle > run ? middle + run : count;
@@ -95,6 +100,7 @@ static void store_permutation(const recsort_plugin_job *job, const uint64_t *sor
 {
   for (size_t i = 0; i < job->count; i++) {
     const uint64_t index = sorted[i * (words + 1) + words];
+    RS_ASSERT(index < job->count);
     if (job->index_bits == 32)
       ((uint32_t *)permutation)[i] = (uint32_t)index;
     else
@@ -108,6 +114,7 @@ recsort_status rs_sequential_sort(const recsort_host *host, const recsort_plugin
   const size_t words = key_words(job), count = (size_t)job->count;
   recsort_plugin_work work = {0};
   (void)rs_sequential_work_size(host, job, &work);
+  RS_ASSERT(work.keys_offset % (2 * sizeof(uint64_t)) == 0);
   uint64_t *elements = memory, *other = elements + work.keys_offset / 2 / sizeof *elements;
   load_elements(job, (const char *)memory + work.keys_offset, elements);
   const uint64_t *sorted = words == 1   ? sort_elements(elements, other, count, 1)

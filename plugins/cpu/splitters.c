@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/avx.h"
 #include "base/bits.h"
 #include "cpu/wide_order.h"
@@ -33,6 +34,7 @@ static bool same_key(const key_sample *sample, size_t i, size_t j)
 __attribute__((always_inline)) static inline uint64_t word_of(const key_window *window,
                                                               const uint64_t *key)
 {
+  RS_ASSERT(window->high > 0 && window->high <= 64 * window->words);
   const size_t top = (window->high - 1) / 64;
   const unsigned bits = (window->high - 1) % 64 + 1;
   uint64_t above = bits < 64 ? (key[top] ^ window->like[top]) >> bits : 0;
@@ -48,6 +50,7 @@ static void add(splitters *s, const uint64_t *key, bool equal)
 {
   s->equal[s->count] = equal;
   s->splitter[s->count] = s->window.words == 1 ? *key : word_of(&s->window, key);
+  RS_ASSERT(s->count == 0 || s->splitter[s->count - 1] <= s->splitter[s->count]);
   if (s->window.words > 1)
     memcpy(s->keys + s->count * s->window.words, key, s->window.words * sizeof *key);
   s->count++;
@@ -76,6 +79,7 @@ static void add_before(splitters *s, const uint64_t *key)
 /* If there are about as many buckets as values, each value gets one: keys are counted. */
 static bool choose_each(splitters *s, size_t buckets, uint64_t first, uint64_t last)
 {
+  RS_ASSERT(first <= last && buckets >= 2);
   if (last - first >= buckets - 2) return false;
   if (first > 0) add(s, &(uint64_t){first - 1}, false);
   for (uint64_t value = first; value - first <= last - first; value++)
@@ -125,6 +129,7 @@ static void cut_cells(splitters *s, size_t buckets)
   s->cells = (uint32_t)(buckets * CELLS_A_BUCKET);
   const unsigned cell_bits = bits_of(s->cells - 1);
   s->shift = bits > cell_bits ? bits - cell_bits : 0;
+  RS_ASSERT(s->shift < 64);
 }
 
 /* Moves the splitters of a cell to its end if it has few keys, or no frequent one and no other, so
@@ -159,6 +164,7 @@ static void fill_cells(splitters *s)
     while (i < s->count && s->splitter[i] == cell_end(s, cell))
       i++;
   }
+  RS_ASSERT(i == s->count);
   s->below[s->cells] = (uint16_t)s->count;
   s->steps = bits_of(most);
 }
@@ -180,6 +186,7 @@ static key_window window_of(const key_sample *sample, size_t samples, uint64_t *
 void rs_splitters_make(splitters *made, size_t buckets, const key_sample *sample)
 {
   const size_t samples = buckets * SAMPLES_A_BUCKET;
+  RS_ASSERT(buckets >= 2 && buckets <= MOST_BUCKETS && (buckets & (buckets - 1)) == 0);
   made->count = 0;
   made->keys = made->splitter + 2 * buckets;
   uint64_t *const like = made->keys + buckets * sample->words;
@@ -191,6 +198,7 @@ void rs_splitters_make(splitters *made, size_t buckets, const key_sample *sample
   if (sample->words > 1 ||
       !choose_each(made, buckets, *sample_key(sample, 0), *sample_key(sample, samples - 1)))
     choose(made, sample, samples);
+  RS_ASSERT(made->count < buckets);
   cut_cells(made, buckets);
   round_up(made, sample, samples);
   fill_cells(made);
@@ -210,6 +218,7 @@ __attribute__((always_inline)) static inline void
 classify(const splitters *s, const void *keys, unsigned width, size_t count, uint16_t *buckets)
 {
   uint32_t cells[CLASSIFY_AT_ONCE];
+  RS_ASSERT(count <= CLASSIFY_AT_ONCE);
   if (width == 32) {
     const uint32_t low = (uint32_t)s->low;
     for (size_t i = 0; i < count; i++) {
@@ -229,6 +238,7 @@ classify(const splitters *s, const void *keys, unsigned width, size_t count, uin
       buckets[i] =
           (uint16_t)(buckets[i] + ((s->splitter[next - 1] < key_at(keys, width, i)) << step));
     }
+  RS_ASSERT(count == 0 || buckets[0] <= s->count);
 }
 
 static void classify_words(const splitters *s, const uint64_t *words, size_t count,
@@ -267,12 +277,14 @@ static size_t tied_bucket(const splitters *s, size_t b, uint64_t word, const uin
     b += step;
   for (step /= 2; step > 0; step /= 2)
     if (is_tied_below(s, b + step - 1, word, key)) b += step;
+  RS_ASSERT(b <= s->count);
   return b;
 }
 
 static void classify_wide(const splitters *s, const uint64_t *keys, size_t count, uint16_t *buckets)
 {
   const size_t words = s->window.words;
+  RS_ASSERT(words > 1 && count <= CLASSIFY_AT_ONCE);
   uint64_t each[CLASSIFY_AT_ONCE] = {0};
   for (size_t i = 0; i < count; i++)
     each[i] = word_of(&s->window, keys + i * words);
@@ -285,6 +297,7 @@ static void classify_wide(const splitters *s, const uint64_t *keys, size_t count
 void rs_splitters_classify(const splitters *s, const void *keys, unsigned width, size_t count,
                            uint16_t *buckets)
 {
+  RS_ASSERT(width == 32 || width % 64 == 0);
   if (width > 64)
     classify_wide(s, keys, count, buckets);
   else if (width == 64)

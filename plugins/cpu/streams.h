@@ -6,6 +6,7 @@
 #ifndef RECSORT_CPU_STREAMS_H
 #define RECSORT_CPU_STREAMS_H
 
+#include "base/assert.h"
 #include "base/stream_copy.h"
 
 enum {
@@ -31,6 +32,7 @@ static inline stream stream_at(char *to)
 /* Writes a full part, and moves what is behind it to its beginning. */
 __attribute__((noinline)) static void stream_leave(stream *s, char *part)
 {
+  RS_ASSERT(s->filled >= STREAM_PART && s->filled <= STREAM_BYTES);
   const size_t size = STREAM_PART - s->skipped;
   stream_part(s->to, part + s->skipped, size);
   memcpy(part, part + STREAM_PART, STREAM_RECORD);
@@ -40,6 +42,7 @@ __attribute__((noinline)) static void stream_leave(stream *s, char *part)
 /* Writes what is left. */
 static inline void stream_end(stream *s, const char *part)
 {
+  RS_ASSERT(s->skipped <= s->filled && s->filled < STREAM_PART);
   const size_t size = s->filled - s->skipped;
   memcpy(s->to, part + s->skipped, size);
   s->to += size;

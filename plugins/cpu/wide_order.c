@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/bits.h"
 
 /* The bit from which on up all keys are the same; at least 1. */
@@ -29,6 +30,7 @@ _Static_assert(KEYS_ORDER_BITS < 31, "an index leaves the mark free");
 static bool mark_ties(const uint64_t *column, const uint32_t *places, size_t count, uint32_t *order,
                       bool *ties)
 {
+  RS_ASSERT(count > 0);
   uint64_t last = column[places[0]];
   bool any = false, wrong = false;
   for (size_t i = 1; i < count; i++) {
@@ -48,6 +50,7 @@ static bool mark_ties(const uint64_t *column, const uint32_t *places, size_t cou
 static bool order_tie(const wide_keys *wide, unsigned high, size_t count, uint64_t *column,
                       uint32_t *order, uint32_t *other, uint32_t *spare, bool *ties)
 {
+  RS_ASSERT(count > 1 && high > 0);
   for (size_t i = 0; i < count; i++) {
     order[i] &= ~tied;
     column[i] = wide_bits(wide->keys + order[i] * wide->words, high);
@@ -79,6 +82,7 @@ keys_found rs_wide_order(const wide_keys *wide, size_t count, uint64_t *column, 
   unsigned high = varying_below(wide, count);
   bool ties = false;
   if (count == 0) return KEYS_IN_ORDER;
+  RS_ASSERT(high > 0 && high <= 64 * wide->words);
   for (size_t i = 0; i < count; i++)
     column[i] = wide_bits(wide->keys + i * wide->words, high);
   const keys_found found = rs_keys_order(column, 64, count, order, other);

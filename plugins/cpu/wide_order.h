@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/assert.h"
 #include "cpu/order.h"
 
 /* Each key has `words` of 64 bits, two or more, least significant first. All but the lowest `bits`
@@ -19,6 +20,7 @@ typedef struct wide_keys {
 /* The 64 bits of a key below bit `high`, which is at least 1. */
 static inline uint64_t wide_bits(const uint64_t *key, unsigned high)
 {
+  RS_ASSERT(high > 0);
   const size_t top = (high - 1) / 64;
   const unsigned bits = (high - 1) % 64 + 1;
   if (bits == 64) return key[top];

@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 
+#include "base/assert.h"
 #include "base/load_least.h"
 #include "cuda/algorithms.h"
 #include "cuda/runtime.h"
@@ -32,6 +33,7 @@ static void cuda_close(void *instance)
 {
   cuda_instance *const self = instance;
   const recsort_host *const host = self->shared.host;
+  RS_ASSERT(host);
   const recsort_status entered = runtime_enter(self->shared.device, NULL);
   gpu_close(&self->shared);
   if (!entered) runtime_leave(self->shared.device);

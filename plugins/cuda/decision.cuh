@@ -76,6 +76,7 @@ template <class Start>
 static inline device_status device_branch(const device_job *job, device_decision decision,
                                           unsigned branches, Start start)
 {
+  RS_ASSERT(branches > 0);
   device_job inner = device_branch_job(job);
   const device_status status = device_await_decision(job, &inner);
   return status || *decision.number >= branches ? status : start(*decision.number, &inner);

@@ -22,6 +22,7 @@
  *   DEVICE_SHARED(type, keys);                               the dynamic shared memory: a pointer
  *   device_shared_memory()                                   the same, also for device functions
  *   DEVICE_SHARED_ARRAY(type, bounds, 2);                    a static shared array
+ *   DEVICE_ASSERT(lane < DEVICE_WARP);                       an assertion (base/assert.h)
  *   threadIdx.x blockIdx.x blockDim.x gridDim.x __syncthreads() __syncwarp() __shfl_xor_sync()
  *   device_clz32() ...64()            leading zeros; the argument is not 0
  *   device_or32() device_add32() ...64()
@@ -60,9 +61,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/assert.h"
 #include "gpu/device_sort.h"
 
 __extension__ typedef unsigned __int128 device_uint128;
+
+#define DEVICE_ASSERT(condition) RS_ASSERT(condition)
 
 #ifdef __CUDACC__
 
@@ -168,10 +172,12 @@ DEVICE_INLINE void device_await_copies(void)
 
 DEVICE_INLINE uint32_t device_clz32(uint32_t bits)
 {
+  DEVICE_ASSERT(bits != 0);
   return (uint32_t)__clz((int)bits);
 }
 DEVICE_INLINE uint32_t device_clz64(uint64_t bits)
 {
+  DEVICE_ASSERT(bits != 0);
   return (uint32_t)__clzll((long long)bits);
 }
 DEVICE_INLINE uint32_t device_or32(uint32_t *at, uint32_t bits)
@@ -184,6 +190,7 @@ DEVICE_INLINE uint32_t device_popc(uint32_t bits)
 }
 DEVICE_INLINE uint32_t device_first_lane(uint32_t bits)
 {
+  DEVICE_ASSERT(bits != 0);
   return (uint32_t)__ffs((int)bits) - 1;
 }
 DEVICE_INLINE uint64_t device_or64(uint64_t *at, uint64_t bits)
@@ -240,6 +247,7 @@ DEVICE_INLINE uint32_t device_match(uint32_t value)
 /* In assembly, as the compiler computes each bit twice. */
 DEVICE_INLINE uint32_t device_match_bits(uint32_t value, uint32_t bits)
 {
+  DEVICE_ASSERT(bits < 32);
   uint32_t alike = UINT32_MAX;
   DEVICE_UNROLL
   for (uint32_t bit = 0; bit < bits; bit++) {
@@ -357,10 +365,12 @@ DEVICE_INLINE void device_await_copies(void)
 
 DEVICE_INLINE uint32_t device_clz32(uint32_t bits)
 {
+  DEVICE_ASSERT(bits != 0);
   return (uint32_t)__builtin_clz(bits);
 }
 DEVICE_INLINE uint32_t device_clz64(uint64_t bits)
 {
+  DEVICE_ASSERT(bits != 0);
   return (uint32_t)__builtin_clzll(bits);
 }
 DEVICE_INLINE uint32_t device_or32(uint32_t *at, uint32_t bits)
@@ -375,6 +385,7 @@ DEVICE_INLINE uint32_t device_popc(uint32_t bits)
 }
 DEVICE_INLINE uint32_t device_first_lane(uint32_t bits)
 {
+  DEVICE_ASSERT(bits != 0);
   return (uint32_t)__builtin_ctz(bits);
 }
 DEVICE_INLINE uint64_t device_or64(uint64_t *at, uint64_t bits)
@@ -437,6 +448,7 @@ DEVICE_INLINE uint32_t device_match(uint32_t value)
 }
 DEVICE_INLINE uint32_t device_match_bits(uint32_t value, uint32_t bits)
 {
+  DEVICE_ASSERT(bits < 32);
   return device_match(value & ((1u << bits) - 1));
 }
 DEVICE_INLINE uint32_t device_take_if_less(uint32_t count, uint64_t a, uint64_t b)

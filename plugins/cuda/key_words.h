@@ -2,6 +2,7 @@
 #ifndef RECSORT_CUDA_KEY_WORDS_H
 #define RECSORT_CUDA_KEY_WORDS_H
 
+#include "base/assert.h"
 #include "cuda/device.h"
 
 /* What key_code makes of the word. */
@@ -27,6 +28,7 @@ DEVICE_INLINE uint64_t word_code_64(const records_word *how, uint64_t word)
 DEVICE_INLINE uint32_t key_of_word(const device_words *words, uint64_t i)
 {
   const char *const at = (const char *)words->data + i * words->stride;
+  DEVICE_ASSERT((uintptr_t)at % sizeof(uint32_t) == 0);
   return word_code_32(&words->code, *(const uint32_t *)(const void *)at);
 }
 

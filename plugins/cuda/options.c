@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/assert.h"
+
 /* Parses a value of `length` characters. */
 typedef bool option_parse(const char *text, size_t length, cuda_options *options);
 
@@ -30,6 +32,7 @@ bool cuda_parse_size(const char *text, size_t length, uint64_t *size)
   uint64_t number;
   const char *const suffix = length ? strchr(suffixes, text[length - 1]) : NULL;
   const unsigned shift = suffix ? 10 * (unsigned)(suffix - suffixes + 1) : 0;
+  RS_ASSERT(shift <= 40);
   if (!parse_number(text, length - (suffix != NULL), &number) || number == 0 ||
       number > UINT64_MAX >> shift)
     return false;

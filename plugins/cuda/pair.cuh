@@ -59,6 +59,7 @@ template <class Pair>
 RECSORT_HD static inline pair_array<Pair> pair_array_at(void *memory, uint64_t count)
 {
   pair_array<Pair> array;
+  RS_ASSERT((uintptr_t)memory % alignof(key_of<Pair>) == 0);
   array.keys = (key_of<Pair> *)memory;
   if constexpr (!Pair::packed) array.indices = (index_of<Pair> *)(array.keys + count);
   return array;
@@ -80,6 +81,7 @@ template <class Pair>
 static inline pair_array<Pair> pair_array_of_side(const device_buffers *buffers, unsigned side)
 {
   pair_array<Pair> array;
+  RS_ASSERT(side < 2);
   if constexpr (Pair::packed) {
     array.keys = (uint64_t *)(side ? buffers->indices[1] : buffers->keys[0]);
   } else {
@@ -114,6 +116,7 @@ template <class Position>
 DEVICE_INLINE void store_unpacked(const pair_sink *sink, uint32_t index_bits, Position i,
                                   uint64_t pair)
 {
+  DEVICE_ASSERT(index_bits < 64);
   const uint64_t place = pair & ((UINT64_C(1) << index_bits) - 1), key = pair >> index_bits;
   if (sink->index_width == 32)
     ((uint32_t *)sink->indices)[i] = (uint32_t)place;
@@ -149,6 +152,7 @@ template <class Pair> DEVICE_INLINE bool pair_less(Pair a, Pair b)
 /* The number of leading zeros; the key is not 0. */
 template <class Key> DEVICE_INLINE uint32_t leading_zeros(Key key)
 {
+  DEVICE_ASSERT(key != 0);
   if (sizeof(Key) == sizeof(uint32_t)) return device_clz32((uint32_t)key);
   if (sizeof(Key) > sizeof(uint64_t)) {
     const uint64_t high = (uint64_t)((device_uint128)key >> 64);
@@ -160,6 +164,7 @@ template <class Key> DEVICE_INLINE uint32_t leading_zeros(Key key)
 /* The value of lane `from` of the warp, of any unsigned type. */
 template <class Key> DEVICE_INLINE Key key_from_lane(Key key, uint32_t from)
 {
+  DEVICE_ASSERT(from < WARP_SIZE);
   if constexpr (sizeof(Key) <= sizeof(uint64_t)) {
     return (Key)__shfl_sync(UINT32_MAX, key, from);
   } else {
@@ -172,6 +177,7 @@ template <class Key> DEVICE_INLINE Key key_from_lane(Key key, uint32_t from)
 /* Calls work(key) with a key that is so many bits wide. */
 template <class Work> static inline auto with_key(uint32_t key_width, const Work &work)
 {
+  RS_ASSERT(key_width == 32 || key_width == 64 || key_width == 128);
   if (key_width == 32) return work(uint32_t());
   if (key_width == 64) return work(uint64_t());
   return work(device_uint128());
@@ -180,7 +186,7 @@ template <class Work> static inline auto with_key(uint32_t key_width, const Work
 /* Calls work(pair) with a pair of the job's key and an index of 32 bits, not packed. */
 template <class Work> static inline auto with_short_pair(const device_job *job, const Work &work)
 {
-  assert(job->index_bits == 32);
+  RS_ASSERT(job->index_bits == 32);
   return with_key(job->key_width,
                   [&](auto key) { return work(wide_pair<decltype(key), uint32_t>()); });
 }
@@ -188,6 +194,7 @@ template <class Work> static inline auto with_short_pair(const device_job *job, 
 /* Calls work(pair) with a pair of the job's key and index, not packed. */
 template <class Work> static inline auto with_wide_pair(const device_job *job, const Work &work)
 {
+  RS_ASSERT(job->index_bits == 32 || job->index_bits == 64);
   return with_key(job->key_width, [&](auto key) {
     return job->index_bits == 32 ? work(wide_pair<decltype(key), uint32_t>())
                                  : work(wide_pair<decltype(key), uint64_t>());

@@ -3,8 +3,7 @@
 #ifndef RECSORT_CUDA_PLAN_H
 #define RECSORT_CUDA_PLAN_H
 
-#include <assert.h>
-
+#include "base/assert.h"
 #include "base/bits.h"
 #include "base/co_rank.h"
 #include "gpu/device_sort.h"
@@ -24,19 +23,21 @@ RECSORT_HD static inline uint64_t plan_max(uint64_t a, uint64_t b)
 /* `value`, limited to [low, high]. */
 RECSORT_HD static inline uint64_t plan_clamp(uint64_t value, uint64_t low, uint64_t high)
 {
+  RS_ASSERT(low <= high);
   return value < low ? low : value < high ? value : high;
 }
 
 /* The number of blocks of `each` elements that hold `count`. */
 RECSORT_HD static inline uint64_t plan_blocks(uint64_t count, uint64_t each)
 {
+  RS_ASSERT(each > 0);
   return count / each + (count % each != 0);
 }
 
 /* The largest power of two that is not greater than `value`, which is at least 1. */
 static inline uint64_t plan_power_below(uint64_t value)
 {
-  assert(value > 0);
+  RS_ASSERT(value > 0);
   return UINT64_C(1) << (63 - __builtin_clzll(value));
 }
 
@@ -52,6 +53,7 @@ typedef struct pair_range {
 
 RECSORT_HD static inline pair_range plan_pair_from(uint64_t begin, uint64_t width, uint64_t count)
 {
+  RS_ASSERT(width > 0);
   const pair_range pair = {begin, plan_min(begin + width, count),
                            plan_min(begin + 2 * width, count)};
   return pair;
@@ -60,6 +62,7 @@ RECSORT_HD static inline pair_range plan_pair_from(uint64_t begin, uint64_t widt
 /* The pair of runs that contains element `at`; `width` is a power of two. */
 RECSORT_HD static inline pair_range plan_pair_at(uint64_t at, uint64_t width, uint64_t count)
 {
+  RS_ASSERT((width & (width - 1)) == 0);
   return plan_pair_from(at & ~(2 * width - 1), width, count);
 }
 
@@ -81,6 +84,7 @@ RECSORT_HD static inline uint64_t plan_outputs(uint64_t width, uint64_t most)
 RECSORT_HD static inline output_range plan_output(uint64_t block, uint64_t outputs, uint64_t width,
                                                   uint64_t count)
 {
+  RS_ASSERT(outputs > 0 && width > 0);
   const uint64_t first = block * outputs;
   const pair_range pair = plan_pair_from(first - first % (2 * width), width, count);
   const output_range range = {pair, first - pair.begin,
@@ -107,13 +111,14 @@ static inline bool plan_packs(const device_job *job)
 static inline uint32_t plan_block(const device_job *job)
 {
   enum { USUAL_BLOCK = 256 };
-  assert(job->block <= DEVICE_MAX_BLOCK);
+  RS_ASSERT(job->block <= DEVICE_MAX_BLOCK);
   return job->block ? (uint32_t)plan_power_below(job->block) : (uint32_t)USUAL_BLOCK;
 }
 
 /* The elements of `bytes` each that fit in a block's shared memory. */
 static inline uint64_t plan_staged(const device_job *job, uint64_t bytes)
 {
+  RS_ASSERT(bytes > 0);
   return job->tile ? job->tile : job->shared_bytes / bytes;
 }
 
@@ -122,6 +127,7 @@ static inline uint64_t plan_staged(const device_job *job, uint64_t bytes)
 static inline uint32_t plan_tile(const device_job *job, uint64_t pair_bytes)
 {
   enum { USEFUL_BYTES = 48 * 1024 };
+  RS_ASSERT(pair_bytes > 0);
   const uint64_t fitting = plan_min(job->shared_bytes, USEFUL_BYTES) / (2 * pair_bytes);
   return job->tile ? job->tile : (uint32_t)plan_power_below(fitting ? fitting : 1);
 }

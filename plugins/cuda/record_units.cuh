@@ -12,6 +12,7 @@ typedef struct records_unit16 {
 /* A unit of `bytes`, a compile-time constant; the smaller ones are in the first half. */
 DEVICE_INLINE records_unit16 unit_get(const void *from, uint64_t at, uint32_t bytes)
 {
+  DEVICE_ASSERT(bytes <= 16 && (uintptr_t)from % bytes == 0);
   records_unit16 unit = {{0, 0}};
   if (bytes == 16)
     unit = ((const records_unit16 *)from)[at];
@@ -28,6 +29,7 @@ DEVICE_INLINE records_unit16 unit_get(const void *from, uint64_t at, uint32_t by
 
 DEVICE_INLINE void unit_put(void *to, uint64_t i, records_unit16 unit, uint32_t bytes)
 {
+  DEVICE_ASSERT(bytes <= 16 && (uintptr_t)to % bytes == 0);
   if (bytes == 16)
     ((records_unit16 *)to)[i] = unit;
   else if (bytes == 8)
@@ -62,6 +64,7 @@ typedef struct record_units {
 static inline record_units record_units_of(const void *from, void *to, uint64_t record_size,
                                            uint32_t block)
 {
+  RS_ASSERT(record_size > 0 && block > 0);
   const uint32_t unit = common_unit(to, from, record_size);
   const uint32_t each = (uint32_t)(record_size / unit);
   const record_units units = {from, to, each, unit, block / each, block % each};
@@ -83,6 +86,7 @@ DEVICE_INLINE void move_units(record_units units, uint64_t first, Places places,
                               uint32_t bytes)
 {
   const uint32_t all = count * units.each, most = Most * bytes > 32 ? 32 / bytes : Most;
+  DEVICE_ASSERT(units.each > 0 && bytes == units.unit && most > 0);
   uint32_t record = threadIdx.x / units.each, unit = threadIdx.x % units.each;
   DEVICE_ROLLED
   for (uint32_t i = threadIdx.x; i < all; i += most * blockDim.x) {

@@ -42,6 +42,7 @@ template <class Pair, class Position>
 DEVICE_INLINE linear_run<Pair, Position> part_of(linear_run<Pair, Position> run, uint64_t begin,
                                                  uint64_t end)
 {
+  DEVICE_ASSERT(begin <= end && end <= run.count);
   return {run.keys, run.indices, run.first + (Position)begin, (Position)(end - begin)};
 }
 
@@ -80,6 +81,7 @@ template <class Run> DEVICE_INLINE position_of<Run> rank_in_left(run_key<Run> x,
  * fig. 12.5; fig. 12.18 for rings). */
 template <class Run> DEVICE_INLINE position_of<Run> co_rank_of(position_of<Run> rank, Run a, Run b)
 {
+  DEVICE_ASSERT(rank <= a.count + b.count);
   position_of<Run> low = rank > b.count ? rank - b.count : 0;
   position_of<Run> high = rank < a.count ? rank : a.count;
   while (low < high) {
@@ -97,6 +99,7 @@ template <class Run> DEVICE_INLINE position_of<Run> co_rank_of(position_of<Run> 
 template <class Pair, class Position>
 DEVICE_INLINE Position place_of(Position i, uint64_t width, linear_run<Pair, Position> all)
 {
+  DEVICE_ASSERT(i < all.count);
   const pair_range pair = plan_pair_at(i, width, all.count);
   const auto left = part_of(all, pair.begin, pair.middle);
   const auto right = part_of(all, pair.middle, pair.end);
@@ -113,6 +116,7 @@ template <class Run>
 DEVICE_INLINE void merge_serially(position_of<Run> begin, position_of<Run> end, Run a, Run b,
                                   pair_array<typename Run::pair> to)
 {
+  DEVICE_ASSERT(begin >= end || end <= a.count + b.count);
   position_of<Run> i = begin < end ? co_rank_of(begin, a, b) : 0;
   position_of<Run> j = begin - i;
   for (position_of<Run> k = begin; k < end; k++) {
@@ -122,6 +126,7 @@ DEVICE_INLINE void merge_serially(position_of<Run> begin, position_of<Run> end, 
     i += left;
     j += !left;
   }
+  DEVICE_ASSERT(begin >= end || (i <= a.count && j <= b.count));
 }
 
 /* Writes elements [begin, end) of the merge of all pairs of runs of `all`. */
@@ -131,6 +136,7 @@ DEVICE_INLINE void merge_pairs_serially(Position begin, Position end, Position w
 {
   while (begin < end) {
     const pair_range pair = plan_pair_at(begin, width, all.count);
+    DEVICE_ASSERT(pair.end > begin);
     const Position first = (Position)pair.begin, stop = (Position)plan_min(end, pair.end);
     const pair_array<Pair> out = {to.keys + first, to.indices + first};
     merge_serially<linear_run<Pair, Position>>(begin - first, stop - first,

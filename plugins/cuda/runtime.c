@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
+
 #ifndef CUDA_VERIFY_LEAST
 #define CUDA_VERIFY_LEAST (1 << 20)
 #endif
@@ -209,6 +211,7 @@ static const cuda_device *cuda_of(const runtime_device *device)
 recsort_status runtime_enter(const runtime_device *device, recsort_error *error)
 {
   const cuda_device *const cuda = cuda_of(device);
+  RS_ASSERT(cuda->contexts.push);
   const int code = (int)cuda->contexts.push(cuda->context);
   if (!error) return code ? RECSORT_DEVICE_ERROR : RECSORT_OK;
   return runtime_judge(code, "cuCtxPushCurrent", error);
@@ -216,6 +219,7 @@ recsort_status runtime_enter(const runtime_device *device, recsort_error *error)
 
 void runtime_leave(const runtime_device *device)
 {
+  RS_ASSERT(cuda_of(device)->contexts.pop);
   CUcontext ignored;
   (void)cuda_of(device)->contexts.pop(&ignored);
 }
@@ -311,6 +315,7 @@ static recsort_status release_memory(runtime_device *device, recsort_error *erro
 /* Frees the old block first: there may not be enough memory for both. */
 recsort_status runtime_reserve(runtime_device *device, uint64_t bytes, recsort_error *error)
 {
+  RS_ASSERT(!device->memory == !device->memory_bytes);
   size_t available = 0, total = 0;
   void *memory = NULL;
   if (bytes <= device->memory_bytes) return RECSORT_OK;
@@ -329,6 +334,7 @@ recsort_status runtime_reserve(runtime_device *device, uint64_t bytes, recsort_e
 
 recsort_status runtime_pin(void **memory, uint64_t bytes, recsort_error *error)
 {
+  RS_ASSERT(bytes > 0);
   return check(cudaMallocHost(memory, (size_t)bytes), "cudaMallocHost", error);
 }
 
@@ -358,6 +364,7 @@ void runtime_close_stream(void *stream)
 static recsort_status start(void *stream, void *to, const void *from, uint64_t bytes,
                             enum cudaMemcpyKind kind, recsort_error *error)
 {
+  RS_ASSERT(bytes == 0 || (to && from));
   return check(cudaMemcpyAsync(to, from, (size_t)bytes, kind, stream), "cudaMemcpyAsync", error);
 }
 

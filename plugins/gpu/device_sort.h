@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/assert.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -132,6 +134,7 @@ static inline uint64_t device_aligned(uint64_t bytes)
 /* The bytes of device memory for a job. */
 static inline uint64_t device_bytes(const device_job *job, uint64_t extra_bytes)
 {
+  RS_ASSERT(job->key_width % 32 == 0 && (job->index_bits == 32 || job->index_bits == 64));
   return 2 * device_aligned(job->count * (job->key_width / 8)) +
          2 * device_aligned(job->count * (job->index_bits / 8)) + extra_bytes;
 }
@@ -140,6 +143,7 @@ static inline uint64_t device_bytes(const device_job *job, uint64_t extra_bytes)
 static inline device_buffers device_divide(const device_job *job, void *memory,
                                            uint64_t extra_bytes)
 {
+  RS_ASSERT((uintptr_t)memory % DEVICE_ALIGNMENT == 0);
   const uint64_t keys = device_aligned(job->count * (job->key_width / 8));
   const uint64_t indices = device_aligned(job->count * (job->index_bits / 8));
   char *const at = (char *)memory;

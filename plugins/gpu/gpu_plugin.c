@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "gpu/in_runs.h"
 #include "gpu/shards.h"
 
@@ -48,6 +49,7 @@ static recsort_status sort_records(void *instance, const recsort_plugin_job *job
                                    void *sorted, recsort_plugin_times *times, recsort_error *error)
 {
   gpu_instance *const self = instance;
+  RS_ASSERT(records_encodable(program) && program->record_size <= MOST_WHOLE);
   recsort_status status = runtime_enter(self->device, error);
   if (status) return status;
   status = gpu_sort_whole(self, job, program, records, sorted, times, error);
@@ -62,6 +64,7 @@ static const recsort_plugin_records whole_records = {
 
 static uint64_t round_up(uint64_t bytes, uint64_t alignment)
 {
+  RS_ASSERT((alignment & (alignment - 1)) == 0);
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
@@ -92,6 +95,7 @@ static recsort_status sort_entered(gpu_instance *self, const recsort_plugin_job 
                                    recsort_error *error)
 {
   gpu_sorted sorted;
+  RS_ASSERT(job->count > 0);
   if (in_runs_wanted(self, job)) return in_runs_sort(self, job, memory, error);
   bool room = false; /* there was enough memory when the instance was opened */
   recsort_status status =
@@ -130,6 +134,7 @@ void gpu_limits(const void *instance, recsort_plugin_limits *limits)
 
 recsort_status gpu_open(gpu_instance *self, recsort_error *error)
 {
+  RS_ASSERT(self->host && self->device);
   const recsort_status status = runtime_open_stream(&self->branches[0], error);
   return status ? status : runtime_open_stream(&self->branches[1], error);
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "runs/merge.h"
 
 enum { RUN_INDEX_BITS = 32, ALIGNMENT = 64 };
@@ -24,6 +25,7 @@ bool in_runs_wanted(const gpu_instance *self, const recsort_plugin_job *job)
 /* The merge of a job's runs, in one pass. */
 static run_job merge_of(const recsort_plugin_job *job, uint32_t runs)
 {
+  RS_ASSERT(runs > 0 && runs <= IN_RUNS_MOST);
   const size_t key_size = job->key_width / 8;
   return (run_job){.format = {.record_size = key_size,
                               .key_size = key_size,
@@ -68,12 +70,14 @@ recsort_plugin_work in_runs_work(const recsort_plugin_job *job)
 /* The start of a run. The first runs have one more key if the lengths cannot be equal. */
 static uint64_t bound_of(uint64_t count, uint32_t runs, uint32_t run)
 {
+  RS_ASSERT(runs > 0 && run <= runs);
   const uint64_t longer = count % runs;
   return count / runs * run + (run < longer ? run : longer);
 }
 
 static recsort_plugin_job run_of(const recsort_plugin_job *job, uint64_t count)
 {
+  RS_ASSERT(count <= MOST_OF_A_RUN);
   recsort_plugin_job run = *job;
   run.count = count;
   run.index_bits = RUN_INDEX_BITS;
@@ -95,6 +99,7 @@ static uint64_t bytes_of_runs(const gpu_instance *self, const recsort_plugin_job
 bool in_runs_divide(const gpu_instance *self, const recsort_plugin_job *job, uint64_t room,
                     in_runs_plan *plan)
 {
+  RS_ASSERT(job->count > 0);
   const uint64_t most = job->count < IN_RUNS_MOST ? job->count : IN_RUNS_MOST;
   uint64_t least_bytes = UINT64_MAX;
   for (uint64_t runs = (job->count - 1) / MOST_OF_A_RUN + 1; runs <= most; runs++) {
@@ -119,6 +124,7 @@ typedef struct host_pairs {
 static recsort_status sort_run(gpu_instance *self, const recsort_plugin_job *job, host_pairs pairs,
                                uint64_t begin, uint64_t end, recsort_error *error)
 {
+  RS_ASSERT(begin <= end && end <= job->count);
   const recsort_plugin_job run = run_of(job, end - begin);
   char *const keys = pairs.keys + begin * (job->key_width / 8);
   gpu_sorted sorted;
@@ -156,6 +162,7 @@ static recsort_status sort_and_merge(gpu_instance *self, const recsort_plugin_jo
     status = sort_run(self, job, pairs, begin, end, error);
   }
   if (status) return status;
+  RS_ASSERT(plan.runs > 0 && plan.runs <= IN_RUNS_MOST);
   run_job merge = merge_of(job, plan.runs);
   merge.runs = runs;
   merge.indices = pairs.indices;
@@ -169,6 +176,7 @@ recsort_status in_runs_sort(gpu_instance *self, const recsort_plugin_job *job, v
 {
   char *const start = memory;
   const in_runs_parts parts = divide(job);
+  RS_ASSERT(parts.indices <= parts.merge && parts.merge <= parts.bytes);
   const host_pairs pairs = {start + parts.keys, (uint32_t *)(void *)(start + parts.indices),
                             start + parts.merge};
   return sort_and_merge(self, job, pairs, memory, error);

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/assert.h"
 #include "gpu/records.h"
 
 recsort_job gpu_read_job(const recsort_job *jobs, size_t number)
@@ -9,6 +10,7 @@ recsort_job gpu_read_job(const recsort_job *jobs, size_t number)
   recsort_job job = jobs[number];
   if (!job.offset_bits) job.offset_bits = 64;
   if (!job.index_bits || !job.permutation) job.index_bits = gpu_index_bits(job.count);
+  RS_ASSERT(job.index_bits == 32 || job.index_bits == 64);
   return job;
 }
 
@@ -33,6 +35,7 @@ recsort_status gpu_has_room(const runtime_device *device, uint64_t bytes, bool *
 static gpu_pairs plan_pairs(const runtime_device *device, const recsort_plugin_job *job,
                             uint64_t (*extra_bytes)(const device_job *job))
 {
+  RS_ASSERT(job->algorithm < device_algorithm_count);
   gpu_pairs pairs = {.algorithm = &device_algorithms[job->algorithm],
                      .disorder = job->count >= device->verify_least ? device->disorder : NULL,
                      .job = {.count = job->count,
@@ -45,6 +48,7 @@ static gpu_pairs plan_pairs(const runtime_device *device, const recsort_plugin_j
                              .mailbox = device->mailbox}};
   if (extra_bytes) pairs.extra_bytes = extra_bytes(&pairs.job);
   pairs.bytes = device_bytes(&pairs.job, pairs.extra_bytes);
+  RS_ASSERT(pairs.bytes >= pairs.extra_bytes);
   return pairs;
 }
 
@@ -125,6 +129,7 @@ uint64_t gpu_most_merge_bytes(const runtime_device *device, const recsort_plugin
 
 records_order gpu_order_of(const gpu_pairs *pairs, const device_buffers *buffers, unsigned side)
 {
+  RS_ASSERT(side < 2);
   const device_job *const job = &pairs->job;
   const records_order order = {.indices = buffers->indices[side],
                                .count = job->count,
@@ -178,6 +183,7 @@ recsort_status gpu_sort_keys(gpu_instance *self, const recsort_plugin_job *job, 
 recsort_status gpu_bring_down(gpu_instance *self, const recsort_plugin_job *job, const void *from,
                               void *to, uint32_t bits, recsort_error *error)
 {
+  RS_ASSERT(bits > 0 && bits % 8 == 0);
   const staging_copy down = {.from = from, .to = to, .count = job->count, .element = bits / 8};
   return staging_down(&self->ring, &down, gpu_team(self, job), error);
 }

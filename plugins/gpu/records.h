@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "gpu/device_sort.h"
 #include "recsort/record_hash.h"
 
@@ -38,6 +39,7 @@ typedef struct records_program {
 static inline records_program records_program_of(const recsort_key_program *program,
                                                  uint32_t key_width)
 {
+  RS_ASSERT(program->step_count <= RECORDS_MOST_STEPS);
   records_program own;
   memset(&own, 0, sizeof own);
   own.record_size = program->record_size;
@@ -101,6 +103,7 @@ static inline uint32_t records_segment_bits(uint64_t segments)
   uint32_t bits = 1;
   while ((segments + 1) >> bits)
     bits++;
+  RS_ASSERT(bits <= 64);
   return bits;
 }
 

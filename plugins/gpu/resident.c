@@ -19,6 +19,7 @@
 
 #include <stdio.h>
 
+#include "base/assert.h"
 #include "gpu/shards.h"
 
 enum { MOST_KEY_BITS = 128, MOST_COUNT_BITS = 40 /* more than any device has memory for */ };
@@ -29,6 +30,7 @@ enum { MOST_KEY_BITS = 128, MOST_COUNT_BITS = 40 /* more than any device has mem
 static void plan_part(resident *r, uint32_t first, uint32_t bits)
 {
   const uint32_t width = r->whole.key_width, word = width < 64 ? width : 64;
+  RS_ASSERT(bits > 0 && first + bits <= width);
   r->part = r->whole;
   r->part.key_bits = bits;
   r->part.key_width = gpu_pair_width(bits);
@@ -47,6 +49,7 @@ static void plan_part(resident *r, uint32_t first, uint32_t bits)
                                                              .width = (uint8_t)(end - begin),
                                                              .shift = begin - first};
   }
+  RS_ASSERT(r->part.step_count > 0 && r->part.step_count <= 2);
 }
 
 static uint64_t copy_bytes(const resident *r)
@@ -72,6 +75,7 @@ static void divide(resident *r, uint64_t pair_bytes)
       r->keys_at + (r->encodes ? device_aligned(r->job.count * (r->whole.key_width / 8)) : 0);
   r->copy_at = r->room_at + (r->is_numbers && copies ? device_aligned(resident_room_bytes(r)) : 0);
   r->bytes = r->copy_at + (copies ? copy_bytes(r) : 0);
+  RS_ASSERT(r->keys_at <= r->room_at && r->room_at <= r->copy_at && r->copy_at <= r->bytes);
 }
 
 static void divide_for(resident *r, bool carries, uint64_t carry_bytes)
@@ -102,6 +106,7 @@ static recsort_status plan_sort(resident *r, uint32_t algorithm)
   const recsort_job *const job = &r->job;
   const uint32_t first = job->first_bit, all = r->whole.key_bits,
                  bits = job->bits ? job->bits : all - first;
+  RS_ASSERT(bits > 0 && first + bits <= all);
   r->part = r->whole;
   r->records = job->records;
   r->moved = r->value = RESIDENT_NONE;
@@ -192,6 +197,7 @@ static recsort_status place(resident *r)
   const recsort_status status = gpu_check_workspace(job, r->bytes, r->error);
   if (status) return status;
   r->memory = job->workspace;
+  RS_ASSERT((uintptr_t)r->memory % DEVICE_ALIGNMENT == 0);
   r->facts = (resident_facts *)(void *)(r->memory + r->facts_at);
   for (uint32_t s = 0; s < 2; s++)
     r->part_columns[s].data = r->memory + r->keys_at + r->part_steps[s].offset;
@@ -214,6 +220,7 @@ static device_status start_keys(const resident *r)
 
 static device_status begin(resident *r)
 {
+  RS_ASSERT(r->facts);
   const recsort_job *const job = &r->job;
   device_status status = 0;
   if (r->finds || r->segments.count)
@@ -264,6 +271,7 @@ static bool is_measurable(const resident *r)
 /* What is behind the first `most` records stays where it is. */
 static device_status start_rest(const resident *r, uint64_t most, void *stream)
 {
+  RS_ASSERT(most <= r->job.count);
   const recsort_job *const job = &r->job;
   device_status status = 0;
   if (most == job->count) return 0;

@@ -4,6 +4,7 @@
 #ifndef RECSORT_GPU_RESIDENT_H
 #define RECSORT_GPU_RESIDENT_H
 
+#include "base/assert.h"
 #include "gpu/device_pairs.h"
 #include "gpu/device_segments.h"
 #include "gpu/gpu_plugin.h"
@@ -95,6 +96,7 @@ static inline uint64_t resident_arrays(const resident *r)
 
 static inline recsort_array resident_array(const resident *r, uint64_t number)
 {
+  RS_ASSERT(number < resident_arrays(r));
   const recsort_job *const job = &r->job;
   if (number == RESIDENT_SORTED)
     return (recsort_array){job->records, job->sorted, (size_t)r->whole.record_size};

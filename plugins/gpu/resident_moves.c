@@ -1,10 +1,12 @@
 /* resident_moves.c - what follows the sort of a job in the device's memory: the permutation, then
  * the arrays that the sort has not moved. Those in place move by way of a copy, unless the device
  * has found them in order. */
+#include "base/assert.h"
 #include "gpu/resident.h"
 
 device_status resident_copy(resident *r, const recsort_array *array, void *stream)
 {
+  RS_ASSERT(resident_in_place(array));
   return runtime_start_across(stream, r->memory + r->copy_at, array->from,
                               r->job.count * array->element_size);
 }
@@ -83,6 +85,7 @@ static bool has_rest(const resident *r)
 /* Indices of 32 bits become wide as the values of pairs do, of which they are also the codes. */
 static device_status start_permutation(const resident *r)
 {
+  RS_ASSERT(r->order.indices);
   const recsort_job *const job = &r->job;
   const records_order *const order = &r->order;
   if (job->index_bits == order->index_bits)

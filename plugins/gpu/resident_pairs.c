@@ -18,6 +18,7 @@
  *
  * The last three are left out if all is in place and the device has found the keys in order. Few
  * pairs take one kernel or two in place of all steps, if nothing else moves. */
+#include "base/assert.h"
 #include "gpu/resident.h"
 
 /* If only some bits of so many keys are compared, it is worth to look whether the others are the
@@ -202,6 +203,7 @@ uint64_t resident_most_carry_bytes(const resident *r)
 
 device_status resident_carry(const resident *r)
 {
+  RS_ASSERT(r->carries);
   device_pairs carried;
   (void)find_carried(r, &carried);
   return device_pairs_carry(&carried, &r->pairs.job, r->memory, r->pairs.disorder);
@@ -275,6 +277,7 @@ static device_status start_copy(resident *r, const void **array, uint64_t bytes)
   const void *const from = *array;
   if (bytes == 0) return 0;
   char *const copy = take_room(&r->room, bytes);
+  RS_ASSERT(copy);
   *array = copy;
   return runtime_start_across(r->numbers.stream, copy, from, bytes);
 }
@@ -309,6 +312,7 @@ device_status resident_sort_few(const resident *r)
 device_status resident_sort_pairs(resident *r)
 {
   const device_pairs *const numbers = &r->numbers;
+  RS_ASSERT(r->is_numbers);
   device_status started = 0;
   if (numbers->bits < numbers->key_width && numbers->count >= PAIRS_LEAST_LOOK)
     r->differ = &r->facts->differ;

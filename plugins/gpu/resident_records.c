@@ -8,6 +8,7 @@
  *             the device may decide what is to be done. The algorithm may make keys itself, and
  *             move an array, or stage it: the indices are then places in a copy (device_skills)
  *   move      see resident_moves.c */
+#include "base/assert.h"
 #include "gpu/device_head.h"
 #include "gpu/resident.h"
 
@@ -24,6 +25,7 @@ static bool head_suits(const resident *r)
 static device_status start_head(resident *r)
 {
   const recsort_job *const job = &r->job;
+  RS_ASSERT(job->head > 0 && job->head < job->count);
   const records_program own = records_program_of(&r->part, r->part.key_width);
   const device_head wanted = {.program = &own,
                               .records = r->records,
@@ -73,6 +75,7 @@ static bool add_moved(resident *r, bool in_place)
     to->moved[to->moved_count++] =
         (device_moved){array.from, array.to, (uint32_t)(array.element_size / 4)};
   }
+  RS_ASSERT(to->moved_count <= DEVICE_MOST_MOVED);
   return all;
 }
 
@@ -126,6 +129,7 @@ static uint64_t first_moved(const resident *r)
 /* True if `size` bytes at `in` hold all words. */
 static bool holds(const void *in, uint64_t size, const device_words *words, uint64_t count)
 {
+  RS_ASSERT(count > 0);
   const uint64_t offset = (uint64_t)((uintptr_t)words->data - (uintptr_t)in);
   return offset < size && (count - 1) * words->stride < size - offset;
 }
@@ -179,6 +183,7 @@ void resident_plan_staged(resident *r)
  * records. The order is checked here, as it is one of records that have moved. */
 static void stage(resident *r)
 {
+  RS_ASSERT(r->staged != RESIDENT_NONE);
   const recsort_array array = resident_array(r, r->staged);
   r->buffers.words = &r->words;
   r->move =

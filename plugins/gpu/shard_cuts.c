@@ -8,6 +8,7 @@
  * shards. This is a radix selection (Alabi et al., "Fast k-selection algorithms for graphics
  * processing units", 2012) whose buckets are found by searches, as keys are sorted: it is exact,
  * for any keys, and few bytes come to the host. */
+#include "base/assert.h"
 #include "gpu/shards.h"
 
 enum { MOST_BITS = 11, LEAST_BITS = 4, MOST_ENDS = 1 << 15 };
@@ -15,6 +16,7 @@ enum { MOST_BITS = 11, LEAST_BITS = 4, MOST_ENDS = 1 << 15 };
 /* Bits of a digit: more of them take fewer rounds. */
 static uint32_t digit_bits(uint32_t shards)
 {
+  RS_ASSERT(shards > 0);
   uint32_t bits = MOST_BITS;
   while (bits > LEAST_BITS && (uint64_t)shards << bits > MOST_ENDS)
     bits--;
@@ -76,6 +78,7 @@ static void narrow(gpu_shards *shards, const round *r, uint32_t cut, uint64_t ra
     device_range *const range = &shards->seats[s].ranges[cut];
     if (low) range->low = end_of(&shards->seats[s], r, cut, low - 1);
     range->high = end_of(&shards->seats[s], r, cut, low);
+    RS_ASSERT(range->low <= range->high);
   }
 }
 
@@ -100,6 +103,7 @@ static void finish(gpu_shards *shards, uint32_t cut, uint64_t rank)
     cuts[s] = range.low + taken;
     rank -= taken;
   }
+  RS_ASSERT(rank == 0);
 }
 
 /* Sets the first row of cuts, the last one, and the ranges; returns the number of all records. */
@@ -132,6 +136,7 @@ recsort_status gpu_find_cuts(gpu_shards *shards, recsort_error *error)
     uint64_t rank = 0;
     for (uint32_t cut = 0; cut + 1 < shards->count && !status; cut++) {
       rank += shards->seats[cut].wanted;
+      RS_ASSERT(rank <= all);
       if (rank >= all) continue; /* no record comes after it */
       narrow(shards, &r, cut, rank);
       open = open || in_ranges(shards, cut) > 1;

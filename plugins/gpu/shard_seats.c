@@ -1,6 +1,7 @@
 /* shard_seats.c - what shards.c and shard_cuts.c do with each seat: see shards.h. */
 #include <stdio.h>
 
+#include "base/assert.h"
 #include "gpu/shards.h"
 
 void gpu_name_shard(uint32_t s, recsort_error *error)
@@ -12,6 +13,7 @@ void gpu_name_shard(uint32_t s, recsort_error *error)
 recsort_status gpu_each_seat(gpu_shards *shards, seat_step *step, void *context,
                              recsort_error *error)
 {
+  RS_ASSERT(shards->count > 0);
   recsort_status status = RECSORT_OK;
   uint32_t s = 0;
   for (; s < shards->count && !status; s++) {

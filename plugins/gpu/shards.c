@@ -19,6 +19,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/assert.h"
+
 #ifndef SHARDS_WAY
 #define SHARDS_WAY (32 << 20)
 #endif
@@ -48,6 +50,7 @@ static uint64_t wanted_of(const gpu_shards *shards, const recsort_job *job)
 static gpu_shards describe(uint32_t algorithm, const recsort_key_program *program,
                            const recsort_job *jobs, size_t job_count)
 {
+  RS_ASSERT(job_count > 1);
   gpu_shards shards = {.count = (uint32_t)job_count,
                        .program = program,
                        .algorithm = algorithm,
@@ -114,6 +117,7 @@ static gpu_seat_rooms divide(const gpu_shards *shards, const runtime_device *dev
   rooms.way = rooms.records + device_aligned(wanted * size);
   rooms.bytes =
       rooms.way + (shards->is_apart ? device_aligned(count && leaving < size ? size : leaving) : 0);
+  RS_ASSERT(rooms.pairs <= rooms.records && rooms.records <= rooms.way && rooms.way <= rooms.bytes);
   return rooms;
 }
 
@@ -158,6 +162,7 @@ recsort_status gpu_plan_shards(const gpu_instance *self, uint32_t algorithm,
 
 static gpu_shards *allocate(const recsort_host *host, uint32_t count)
 {
+  RS_ASSERT(count > 0);
   const uint64_t bytes = shards_bytes(count), square = (uint64_t)count * count;
   gpu_shards *const shards = host->allocate(host->context, (size_t)bytes);
   if (!shards) return NULL;
@@ -169,6 +174,7 @@ static gpu_shards *allocate(const recsort_host *host, uint32_t count)
   shards->bounds = shards->cuts + square + count;
   shards->devices = (int *)(void *)(shards->bounds + count + 1);
   shards->reaches = (bool *)(void *)(shards->devices + count);
+  RS_ASSERT((char *)(shards->reaches + square) <= (char *)shards + bytes);
   return shards;
 }
 
@@ -326,6 +332,7 @@ static recsort_status locate_invalid(gpu_shards *shards, uint32_t number, void *
       low = middle;
   }
   if (status) return status;
+  RS_ASSERT(high - low == 1);
   (void)snprintf(error->text, sizeof error->text, "record %llu holds an invalid value of an enum",
                  (unsigned long long)low);
   return RECSORT_INVALID_RECORD;
@@ -336,6 +343,7 @@ static recsort_status locate_invalid(gpu_shards *shards, uint32_t number, void *
 /* How many records go from shard s to shard d. */
 static uint64_t piece_count(const gpu_shards *shards, uint32_t s, uint32_t d)
 {
+  RS_ASSERT(s < shards->count && d < shards->count);
   return shards->cuts[(uint64_t)(d + 1) * shards->count + s] -
          shards->cuts[(uint64_t)d * shards->count + s];
 }
@@ -360,6 +368,7 @@ static piece_merge plan_merge(const gpu_shards *shards, uint32_t d)
     shards->bounds[p + 1] = shards->bounds[p] + count;
     merge.piece_count += count > 0;
   }
+  RS_ASSERT(shards->bounds[shards->count] == seat->wanted);
   merge.reads_keys = merge.piece_count > 1;
   merge.moves = device_merge_moves(&merge.runs, shards->program->record_size);
   if (!merge.moves) return merge;
@@ -375,6 +384,7 @@ static piece_merge plan_merge(const gpu_shards *shards, uint32_t d)
 static recsort_status send_in_parts(const gpu_seat *from, const gpu_seat *to, const void *records,
                                     uint64_t size, records_piece piece, recsort_error *error)
 {
+  RS_ASSERT(piece.count > 0 && size > 0);
   const uint64_t part = size < WAY ? WAY / size : 1;
   char *const way = from->memory + from->rooms.way;
   const uint32_t width = from->order.index_bits / 8, key = from->sorted.key_width / 8;
@@ -419,6 +429,7 @@ static recsort_status exchange_seat(gpu_shards *shards, uint32_t number, void *c
                                  .first = shards->cuts[(uint64_t)d * shards->count + number],
                                  .count = piece_count(shards, number, d)};
     if (piece.count == 0) continue;
+    RS_ASSERT(waiting < RECORDS_MOST_PIECES);
     if (!from->reaches[d])
       status = send_in_parts(from, to, records, size, piece, error);
     else

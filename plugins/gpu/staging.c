@@ -2,10 +2,13 @@
 
 #include <string.h>
 
+#include "base/assert.h"
+
 /* ---- Memory and streams ---- */
 
 static uint64_t piece_of(uint64_t element)
 {
+  RS_ASSERT(element > 0 && element <= STAGING_PIECE);
   return STAGING_PIECE / element;
 }
 
@@ -49,6 +52,7 @@ static recsort_status open_streams(staging *ring, unsigned couriers, recsort_err
 
 recsort_status staging_reserve(staging *ring, unsigned couriers, recsort_error *error)
 {
+  RS_ASSERT(couriers <= STAGING_MAX_COURIERS);
   if (couriers <= ring->couriers) return RECSORT_OK;
   staging_close(ring);
   recsort_status status =
@@ -72,6 +76,7 @@ typedef struct piece {
 static piece piece_at(const staging_copy *copy, uint64_t number)
 {
   const uint64_t each = piece_of(copy->element), first = number * each;
+  RS_ASSERT(first < copy->count);
   return (piece){first, copy->count - first < each ? copy->count - first : each};
 }
 
@@ -94,6 +99,7 @@ static recsort_status send(const staging_copy *copy, const staging_slot *slot, p
                            recsort_error *error)
 {
   char *const at = (char *)copy->to + p.first * copy->element;
+  RS_ASSERT(p.count * copy->element <= STAGING_PIECE);
   recsort_status status = runtime_wait(slot->stream, error);
   if (status) return status;
   memcpy(slot->pinned, (const char *)copy->from + p.first * copy->element, p.count * copy->element);
@@ -105,6 +111,7 @@ static recsort_status send_pieces(staging *ring, const staging_copy *copy, unsig
                                   unsigned couriers, recsort_error *error)
 {
   staging_slot *const slots = ring->slots[courier];
+  RS_ASSERT(courier < couriers && couriers <= ring->couriers);
   const uint64_t pieces = pieces_of(copy->count, copy->element);
   recsort_status status = RECSORT_OK;
   for (uint64_t p = courier, turn = 0; p < pieces && status == RECSORT_OK; p += couriers, turn++)
@@ -119,6 +126,7 @@ static recsort_status send_pieces(staging *ring, const staging_copy *copy, unsig
 static recsort_status request(const staging_copy *copy, const staging_slot *slot, unsigned number,
                               piece p, recsort_error *error)
 {
+  RS_ASSERT(number < STAGING_MAX_COURIERS * STAGING_SLOTS);
   char *const at = copy->from ? (char *)copy->from + p.first * copy->element
                               : copy->room + (uint64_t)number * STAGING_PIECE;
   const recsort_status status = take_step(copy, p, at, slot->stream, error);
@@ -141,6 +149,7 @@ static recsort_status receive_pieces(staging *ring, const staging_copy *copy, un
                                      unsigned couriers, recsort_error *error)
 {
   staging_slot *const slots = ring->slots[courier];
+  RS_ASSERT(courier < couriers && couriers <= ring->couriers);
   const uint64_t pieces = pieces_of(copy->count, copy->element);
   recsort_status status = RECSORT_OK;
   piece held[STAGING_SLOTS] = {{0, 0}};
@@ -213,6 +222,7 @@ static recsort_status run_couriers(courier_work *work, staging *ring, const stag
   courier_job job = {.work = work, .ring = ring, .copy = copy};
   const courier_result *worst = &job.results[0];
   job.couriers = useful < ring->couriers ? useful : ring->couriers;
+  RS_ASSERT(job.couriers <= STAGING_MAX_COURIERS);
   team_each(t, job.couriers, run_courier, &job);
   for (unsigned courier = 0; courier < job.couriers; courier++)
     if (job.results[courier].status > worst->status) worst = &job.results[courier];

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/assert.h"
 #include "gpu/gpu_plugin.h"
 #include "gpu/records.h"
 
@@ -38,6 +39,7 @@ typedef struct whole_sort {
 static whole_sort plan_sort(gpu_instance *self, const recsort_plugin_job *job,
                             const recsort_key_program *program)
 {
+  RS_ASSERT(records_encodable(program));
   const gpu_pairs pairs = gpu_plan_pairs(self->device, job);
   whole_sort s = {.self = self,
                   .job = job,
@@ -60,6 +62,7 @@ static void divide(whole_sort *s)
   s->records = memory + device_aligned(s->pairs.bytes);
   s->room = s->records + device_aligned(record_bytes);
   s->facts = (records_facts *)(void *)(memory + s->bytes - sizeof *s->facts);
+  RS_ASSERT((char *)s->facts >= s->room);
 }
 
 /* Allocates all memory before anything starts. PLUGIN_ERROR: the device has too little. */
@@ -87,6 +90,7 @@ static device_status encode_piece(const void *context, uint64_t first, uint64_t 
                                   void *stream)
 {
   const whole_sort *const s = context;
+  RS_ASSERT(first <= s->job->count && count <= s->job->count - first);
   char *const keys = (char *)s->buffers.keys[0] + first * (s->program.key_width / 8);
   return records_encode(&s->program, at, count, keys, s->verified, s->facts, stream);
 }
@@ -130,6 +134,7 @@ static recsort_status judge(const whole_sort *s, recsort_error *error)
 /* Keeps the flags of the indices where the other buffer of keys was. */
 static recsort_status check(whole_sort *s, unsigned result, recsort_error *error)
 {
+  RS_ASSERT(result < 2);
   s->order = s->buffers.indices[result];
   s->keys = s->buffers.keys[result];
   const recsort_status status =
@@ -145,6 +150,7 @@ static device_status gather_piece(const void *context, uint64_t first, uint64_t 
                                   void *stream)
 {
   const whole_sort *const s = context;
+  RS_ASSERT(first <= s->job->count && count <= s->job->count - first);
   const records_order order = {.indices = (const char *)s->order + first * (s->job->index_bits / 8),
                                .count = count,
                                .index_bits = s->job->index_bits};
@@ -198,6 +204,7 @@ static double seconds_now(void)
 static double lap(double *since)
 {
   const double now = seconds_now(), passed = now - *since;
+  RS_ASSERT(passed >= 0);
   *since = now;
   return passed;
 }

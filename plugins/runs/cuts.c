@@ -1,11 +1,13 @@
 /* cuts.c - where pieces begin. A splitter is a record; how many records of each run come before
  * it is found by binary search, in the stable order of all records. Runs that are not sorted give
  * cuts that mean nothing, but are within the runs. */
+#include "base/assert.h"
 #include "runs/runs.h"
 
 /* The top 64 bits of a key, or all if it has fewer. */
 static uint64_t prefix_of(const run_format *format, const unsigned char *key)
 {
+  RS_ASSERT(format->key_bits > 0);
   const uint64_t *const words = (const void *)key;
   if (format->key_size == 4) return *(const uint32_t *)(const void *)key;
   if (format->key_size == 8) return words[0];
@@ -16,6 +18,7 @@ static uint64_t prefix_of(const run_format *format, const unsigned char *key)
 
 static const unsigned char *record_of(const run_pass *pass, const run_sample *sample)
 {
+  RS_ASSERT(sample->at < pass->runs[sample->run].count);
   return (const unsigned char *)pass->runs[sample->run].records +
          sample->at * pass->format.record_size;
 }
@@ -40,6 +43,7 @@ static bool comes_first(const run_pass *pass, const run_sample *a, const run_sam
 static void sift_down(const run_pass *pass, run_sample *heap, size_t place, size_t count,
                       unsigned char *scratch)
 {
+  RS_ASSERT(place < count);
   const run_sample moved = heap[place];
   for (size_t child; (child = 2 * place + 1) < count; place = child) {
     if (child + 1 < count && comes_first(pass, &heap[child], &heap[child + 1], scratch)) child++;
@@ -68,6 +72,7 @@ static void heap_sort(const run_pass *pass, run_sample *samples, size_t count,
 static uint64_t place_in_stratum(size_t stratum, uint64_t width)
 {
   const uint64_t spread = (uint64_t)stratum * UINT64_C(0x9e3779b97f4a7c15) >> 48;
+  RS_ASSERT(width == 0 || width * spread >> 16 < width);
   return width * spread >> 16;
 }
 
@@ -76,12 +81,14 @@ bool rs_run_sample_group(const run_pass *pass, size_t group, run_sample *samples
 {
   const size_t begin = group * pass->fan, end = begin + run_group_size(pass, group);
   const uint64_t before = pass->first[begin], total = pass->first[end] - before;
+  RS_ASSERT(count > 0);
   size_t run = begin;
   for (size_t i = 0; i < count; i++) {
     const team_range stratum = team_cut((size_t)total, i, count);
     const uint64_t at = before + stratum.begin + place_in_stratum(i, stratum.end - stratum.begin);
     while (at >= pass->first[run + 1])
       run++;
+    RS_ASSERT(run < end);
     samples[i] = (run_sample){.run = run, .at = at - pass->first[run]};
     if (!rs_run_read_keys(&pass->format, record_of(pass, &samples[i]), 1, scratch)) return false;
     samples[i].prefix = prefix_of(&pass->format, scratch);
@@ -123,6 +130,7 @@ bool rs_run_cut(const run_pass *pass, size_t group, const run_sample *splitter, 
                  ? splitter->at
                  : search(pass, begin + r, begin + r < splitter->run, scratch);
     if (cut[r] == UINT64_MAX) return false;
+    RS_ASSERT(cut[r] <= pass->runs[begin + r].count);
   }
   return true;
 }

@@ -12,6 +12,7 @@
  * A chain reads up to twelve pairs beyond those that it writes, so it is used only where both runs
  * go on for that long.
  */
+#include "base/assert.h"
 #include "runs/kernels.h"
 
 #ifdef RS_HAS_AVX
@@ -139,6 +140,8 @@ AVX static void merge_quarters(run64 a, run64 b, const quarter_cuts *cuts, uint6
 {
   const size_t quarter = cuts->quarter, *const cut = cuts->a;
   const size_t rest = 3 * quarter - cut[3], count = a.count + b.count;
+  RS_ASSERT(quarter % LANES == 0 && 4 * quarter <= count);
+  RS_ASSERT(cut[0] == 0 && cut[3] <= a.count && rest <= b.count);
   if (cut[3] < LOOKAHEAD || rest < LOOKAHEAD || a.count - cut[3] < LOOKAHEAD ||
       b.count - rest < LOOKAHEAD) {
     rs_scalar_kernels.merge_quarters(a, b, cuts, out);

@@ -1,11 +1,13 @@
 /* keys.c - the keys of records, in the forms that a merge meets. */
 #include <string.h>
 
+#include "base/assert.h"
 #include "runs/runs.h"
 
 static void read_plain(const run_format *format, const unsigned char *records, size_t count,
                        void *keys)
 {
+  RS_ASSERT(format->is_plain && (format->flip == 0 || format->record_size == sizeof(uint64_t)));
   if (format->flip == 0) {
     memcpy(keys, records, count * format->record_size);
     return;
@@ -30,6 +32,7 @@ bool rs_run_in_order(size_t key_size, const unsigned char *keys, size_t count)
   enum { BLOCK = 1024 };
   const uint32_t *const narrow = (const void *)keys;
   const uint64_t *const wide = (const void *)keys;
+  RS_ASSERT(key_size == 4 || key_size % 8 == 0);
   if (key_size > 16) {
     for (size_t i = 1; i < count; i++)
       if (run_compare(key_size, keys + (i - 1) * key_size, keys + i * key_size) > 0) return false;

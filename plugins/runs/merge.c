@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/stream_copy.h"
 #include "base/work_size.h"
 #include "runs/runs.h"
@@ -42,6 +43,7 @@ typedef struct merge_plan {
 
 static size_t groups_of(size_t runs, size_t fan)
 {
+  RS_ASSERT(fan > 0);
   return (runs + fan - 1) / fan;
 }
 
@@ -65,11 +67,13 @@ static bool plan_merge(const run_job *job, merge_plan *plan)
   const size_t runs = job->run_count, key_size = job->format.key_size,
                order_size = job->index_bits / 8,
                copied = order_size ? key_size : job->format.record_size;
+  RS_ASSERT((job->fan >= 2 || job->run_count <= job->fan) && job->threads > 0);
   const uint64_t worth = job->count / PIECE_LEAST + 1;
   *plan = (merge_plan){.fan = runs < job->fan ? (runs ? runs : 1) : job->fan};
   plan->threads = worth < job->threads ? (size_t)worth : job->threads;
   for (size_t left = runs; left > 1 || plan->passes == 0; left = groups_of(left, plan->fan))
     plan->passes++;
+  RS_ASSERT(plan->passes > 0);
   plan->copies_first = job->in_place && plan->passes % 2;
   const size_t pieces = team_pieces((team){.threads = (unsigned)plan->threads});
   plan->pieces = groups_of(runs, plan->fan) + (pieces < PIECES ? PIECES : pieces);
@@ -128,6 +132,7 @@ static void cut_piece(void *argument, size_t number, unsigned slot)
   const cut_task *const task = argument;
   run_pass *const pass = &task->m->pass;
   const size_t sample = (number + 1) * SAMPLES_A_PIECE;
+  RS_ASSERT(number + 1 < task->count);
   uint64_t *const cut = (uint64_t *)(void *)task->m->pieces[task->first_piece + number].to;
   if (!rs_run_cut(pass, task->group, &task->m->samples[sample], cut,
                   pass->scratch + slot * pass->scratch_size))
@@ -155,6 +160,7 @@ static uint64_t *cut_group(merging *m, size_t group, size_t count, uint64_t *cut
 {
   run_pass *const pass = &m->pass;
   const size_t fan = pass->fan, runs = run_group_size(pass, group);
+  RS_ASSERT(count > 0);
   run_piece *const pieces = m->pieces + m->piece_count;
   for (size_t p = 0; p < count; p++)
     pieces[p] = (run_piece){group, cuts + p * fan, cuts + (p + 1) * fan, 0};
@@ -186,6 +192,7 @@ static bool do_pass(merging *m)
 {
   run_pass *const pass = &m->pass;
   const uint64_t size = piece_size_for(pass->first[pass->run_count], m->team);
+  RS_ASSERT(pass->run_count > 0);
   uint64_t *cuts = m->cuts;
   m->piece_count = 0;
   pass->stream = pass->output == RUN_RECORDS && m->team.threads >= STREAM_THREADS &&
@@ -215,6 +222,7 @@ static bool copy_range(const run_pass *pass, team_range range, unsigned char *ke
     else
       high = middle;
   }
+  RS_ASSERT(pass->first[low] <= range.begin);
   for (uint64_t at = range.begin; at < range.end; low++) {
     const uint64_t end = pass->first[low + 1] < range.end ? pass->first[low + 1] : range.end;
     const unsigned char *const records = pass->runs[low].records;
@@ -260,9 +268,11 @@ static bool copy_runs(merging *m)
 static void regroup(run_pass *pass, recsort_plugin_run *runs, uint64_t *first, size_t size)
 {
   const size_t groups = groups_of(pass->run_count, pass->fan);
+  RS_ASSERT(groups <= pass->run_count);
   for (size_t g = 0; g < groups; g++) {
     const uint64_t begin = first[g * pass->fan];
     const uint64_t end = first[g * pass->fan + run_group_size(pass, g)];
+    RS_ASSERT(begin <= end);
     runs[g] = (recsort_plugin_run){pass->to + begin * size, end - begin};
     first[g] = begin;
   }
@@ -308,6 +318,7 @@ static bool merge_records(merge_job *job)
     pass->check = false;
     regroup(pass, job->runs, job->first, pass->format.record_size);
   }
+  RS_ASSERT(pass->run_count == 1);
   return true;
 }
 
@@ -331,6 +342,7 @@ static bool merge_indices(merge_job *job)
     pass->relative = false;
     regroup(pass, job->runs, job->first, key_size);
   }
+  RS_ASSERT(pass->run_count == 1);
   return true;
 }
 
@@ -379,6 +391,7 @@ static void open_job(merge_job *job, team t, unsigned char *memory)
   job->first[0] = 0;
   for (size_t r = 0; r < wanted->run_count; r++)
     job->first[r + 1] = job->first[r] + wanted->runs[r].count;
+  RS_ASSERT(job->first[wanted->run_count] == wanted->count);
   job->m.pass.format = wanted->format;
   job->m.pass.runs = wanted->runs;
   job->m.pass.first = job->first;
@@ -407,6 +420,7 @@ bool rs_run_merge_size(const run_job *job, uint64_t *bytes)
 bool rs_run_merge(const run_job *wanted, team t, void *memory, void *result)
 {
   merge_job job = {.wanted = wanted, .result = result};
+  RS_ASSERT((uintptr_t)memory % sizeof(uint64_t) == 0);
   if (wanted->count == 0) return true;
   if (!plan_merge(wanted, &job.plan)) return false;
   open_job(&job, t, memory);

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/assert.h"
 #include "runs/pair.h"
 
 /* With a check at each step, for runs that are short or do not interleave. */
@@ -27,6 +28,8 @@ void rs_merge_runs(const merge_kernels *kernels, run64 a, run64 b, uint64_t *out
 {
   enum { WORTH_CUTTING = 64 };
   const size_t count = a.count + b.count, quarter = count / 16 * 4;
+  RS_ASSERT(a.count == 0 || out + count <= a.at || a.at + a.count <= out);
+  RS_ASSERT(b.count == 0 || out + count <= b.at || b.at + b.count <= out);
   if (a.count == 0 || b.count == 0 || left_goes_first(a.at[a.count - 1], b.at[0])) {
     concatenate(a, b, out);
     return;

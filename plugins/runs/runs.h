@@ -19,6 +19,7 @@
 
 #include <stdatomic.h>
 
+#include "base/assert.h"
 #include "runs/merge.h"
 #include "runs/pair.h"
 
@@ -34,6 +35,7 @@ static inline uint128 run_key_of_16(const unsigned char *key)
 /* Less than, equal to or greater than 0. */
 static inline int run_compare(size_t key_size, const unsigned char *a, const unsigned char *b)
 {
+  RS_ASSERT(key_size == 4 || key_size % 8 == 0);
   if (key_size == 4) {
     const uint32_t x = *(const uint32_t *)(const void *)a, y = *(const uint32_t *)(const void *)b;
     return (x > y) - (x < y);
@@ -74,6 +76,7 @@ typedef struct run_pass {
 /* The runs of a group. */
 static inline size_t run_group_size(const run_pass *pass, size_t group)
 {
+  RS_ASSERT(group * pass->fan < pass->run_count);
   const size_t left = pass->run_count - group * pass->fan;
   return left < pass->fan ? left : pass->fan;
 }

@@ -13,6 +13,7 @@
  */
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/bits.h"
 #include "base/stream_copy.h"
 #include "base/work_size.h"
@@ -77,6 +78,7 @@ enum { STAGE_BYTES = 32 << 10, STAGE_MOST = 256 /* bytes of a record that goes t
 
 static unsigned log2_of(size_t value)
 {
+  RS_ASSERT(value > 0);
   return 63 - (unsigned)__builtin_clzll(value);
 }
 
@@ -84,6 +86,7 @@ static unsigned log2_of(size_t value)
  * tile ends where the first window is used up, so short windows make small tiles. */
 static size_t keys_for(size_t fan, size_t key_size)
 {
+  RS_ASSERT(fan > 0);
   enum { FEW_RUNS = 16, SOME_RUNS = 64, SOME_PAIRS = 1 << 14, MANY_PAIRS = 1 << 15 };
   const size_t pairs = fan <= FEW_RUNS ? TILE_PAIRS : fan <= SOME_RUNS ? SOME_PAIRS : MANY_PAIRS;
   return key_size > 16 ? pairs * 16 / key_size : pairs;
@@ -99,6 +102,7 @@ static size_t window_for(size_t fan, size_t key_size, size_t record_size)
   size_t window = keys < 2 ? 1 : (size_t)1 << log2_of(keys);
   while (window > SHORT && window * fan * line > CACHED)
     window /= 2;
+  RS_ASSERT(window == 1 || window * fan <= keys_for(fan, key_size));
   return window;
 }
 
@@ -132,11 +136,13 @@ size_t rs_run_tile_scratch(size_t fan, size_t key_size)
 
 static unsigned char *window_of(const tile *t, size_t run)
 {
+  RS_ASSERT(run < t->fan);
   return t->keys + run * (t->window + 1) * t->key_size;
 }
 
 static const unsigned char *key_of(const tile *t, size_t run, size_t place)
 {
+  RS_ASSERT(run < t->fan && place <= t->runs[run].have);
   return t->runs[run].keys + place * t->key_size;
 }
 
@@ -147,6 +153,7 @@ static bool fill(tile *t, size_t r, bool has_before)
 {
   run_state *const run = &t->runs[r];
   const run_format *const format = &t->pass->format;
+  RS_ASSERT(run->have <= t->window);
   const size_t room = t->window - run->have,
                count = run->beyond < room ? (size_t)run->beyond : room;
   if (count == 0) return true;
@@ -184,7 +191,9 @@ static bool begin(tile *t, const run_piece *piece)
   size_t r = 0;
   for (size_t g = 0; r < t->fan; g++) {
     const uint64_t from = piece->from[g], before = pass->first[first + g];
+    RS_ASSERT(first + g < pass->run_count);
     if (piece->to[g] == from) continue;
+    RS_ASSERT(from < piece->to[g]);
     const unsigned char *const next =
         (const unsigned char *)pass->runs[first + g].records + from * size;
     unsigned char *const window = window_of(t, r) + t->key_size;
@@ -239,6 +248,7 @@ static size_t cut(tile *t, size_t *bounding)
     total += run->taken;
   }
   *bounding = bound;
+  RS_ASSERT(bound == t->fan || t->runs[bound].taken == t->runs[bound].have);
   return total;
 }
 
@@ -261,6 +271,7 @@ static inline uint64_t word_at(const unsigned char *key, size_t word)
 static key_bits choose_bits(const tile *t, const unsigned char *least,
                             const unsigned char *greatest)
 {
+  RS_ASSERT(t->pair_bits < PAIR_BITS);
   const unsigned room = PAIR_BITS - t->pair_bits;
   if (t->key_size == 4) return (key_bits){*(const uint32_t *)(const void *)least, 0, true};
   if (t->key_size == 8) {
@@ -285,6 +296,7 @@ static key_bits find_bits(const tile *t)
     if (!least || run_compare(t->key_size, first, least) < 0) least = first;
     if (!greatest || run_compare(t->key_size, last, greatest) > 0) greatest = last;
   }
+  RS_ASSERT(least && greatest);
   return choose_bits(t, least, greatest);
 }
 
@@ -301,6 +313,7 @@ INLINE void pack_wide(packing how, const unsigned char *keys, size_t count, size
 {
   const size_t word = how.bits.low / 64, next = word + 1 < key_size / 8 ? word + 1 : word;
   const unsigned bit = how.bits.low % 64;
+  RS_ASSERT(word < key_size / 8);
   const uint64_t mask = (UINT64_C(1) << (PAIR_BITS - how.shift)) - 1;
   for (size_t i = 0; i < count; i++) {
     const unsigned char *const key = keys + i * key_size;
@@ -337,6 +350,7 @@ static void pack_run(const tile *t, size_t r, key_bits bits, uint64_t *to)
 static uint64_t *merge_pairs(const merge_kernels *kernels, run64 *runs, size_t count, uint64_t *to,
                              uint64_t *other)
 {
+  RS_ASSERT(count > 0);
   while (count > 1) {
     const size_t half = (count + 1) / 2;
     uint64_t *at = to;
@@ -411,6 +425,7 @@ static const uint64_t *order_tile(tile *t, size_t total)
     t->sorted[count++] = (run64){at, taken};
     at += taken;
   }
+  RS_ASSERT((size_t)(at - t->pairs) == total);
   uint64_t *const merged = merge_pairs(t->kernels, t->sorted, count, t->other, t->pairs);
   if (bits.all || repair(t, merged, total)) return merged;
   t->trees = TREES;
@@ -439,6 +454,7 @@ static inline void emit_as(const emission *e, const uint64_t *pairs, size_t coun
 
 static void gather(const emission *e, const uint64_t *pairs, size_t count, unsigned char *out)
 {
+  RS_ASSERT(e->size > 0);
   switch (e->size) {
   case 4:
     emit_as(e, pairs, count, out, 4);
@@ -475,6 +491,7 @@ static void gather(const emission *e, const uint64_t *pairs, size_t count, unsig
 /* The index of a record: its own, of `size` bytes, or its place. */
 INLINE uint64_t index_at(const unsigned char *from, size_t place, size_t size)
 {
+  RS_ASSERT(size == 0 || size == 4 || size == 8);
   if (size == 0) return place;
   return size == 4 ? ((const uint32_t *)(const void *)from)[place]
                    : ((const uint64_t *)(const void *)from)[place];
@@ -509,6 +526,7 @@ INLINE void emit_indices_as(const emission *all, tile_order order, void *out, si
 
 static void emit_indices(const emission *e, tile_order order, void *out, size_t order_size)
 {
+  RS_ASSERT(order_size == 4 || order_size == 8);
   if (e->size == 0 && order_size == 4)
     emit_indices_as(e, order, out, 0, 4);
   else if (e->size == 0)
@@ -548,6 +566,7 @@ static void emit_records(tile *t, tile_order order)
     return;
   }
   const size_t most = STAGE_BYTES / size;
+  RS_ASSERT(most > 0);
   for (size_t i = 0; i < order.count; i += most) {
     const size_t part = order.count - i < most ? order.count - i : most;
     gather(&t->emission, order.pairs + i, part, t->stage);
@@ -612,6 +631,7 @@ static void emit_run(tile *t, size_t r, size_t count)
   const run_state *const run = &t->runs[r];
   const size_t bytes = count * element_size(t->pass);
   const tile_order order = {NULL, count, r, r + 1};
+  RS_ASSERT(count <= run->have);
   switch (t->pass->output) {
   case RUN_INDEX:
     emit_order(t, order, t->out);
@@ -665,6 +685,7 @@ static plain_pairs choose_plain(const tile *t)
     if (first < least) least = first;
     if (last > greatest) greatest = last;
   }
+  RS_ASSERT(least <= greatest);
   const unsigned bits = bits_of(t->fan - 1);
   const bool fits = greatest - least < PAIR_MARK >> bits;
   return fits ? (plain_pairs){least, PAIR_MARK, bits} : (plain_pairs){0, 0, 0};
@@ -686,6 +707,7 @@ static void merge_plain(tile *t, size_t total)
     t->sorted[count++] = (run64){to, taken};
     to += taken;
   }
+  RS_ASSERT((size_t)(to - t->pairs) == total);
   const merge_kernels *const kernels = how.mark ? t->kernels : &rs_scalar_kernels;
   unpack_plain(t, merge_pairs(kernels, t->sorted, count, t->other, t->pairs), total, how);
 }
@@ -716,6 +738,7 @@ static bool merge_two(tile *t)
     if (count == 2) return false;
     two[count++] = r;
   }
+  RS_ASSERT(count == 2);
   const bool ahead = records && t->runs[two[0]].beyond && t->runs[two[1]].beyond;
   const run_zip zip = {.a = records_of(t, two[0], &list),
                        .b = records_of(t, two[1], &list),
@@ -745,6 +768,7 @@ static void advance(tile *t, size_t count)
 /* Returns the only run of which something is taken, or `fan`. */
 static size_t merge_tile(tile *t, size_t total)
 {
+  RS_ASSERT(total > 0);
   const size_t only = only_run(t, total);
   if (only < t->fan)
     emit_run(t, only, total);
@@ -759,6 +783,7 @@ static void slide(tile *t, size_t r, size_t taken)
   run_state *const run = &t->runs[r];
   const bool direct = run->keys == run->next;
   unsigned char *const keys = window_of(t, r);
+  RS_ASSERT(taken <= run->have);
   run->have -= taken;
   if (!direct) memmove(keys, keys + taken * t->key_size, (run->have + 1) * t->key_size);
   run->next += taken * t->pass->format.record_size;
@@ -794,6 +819,7 @@ static bool drain_run(tile *t, size_t r, const unsigned char *key, bool or_equal
 /* Moves what is equal to the last record that was taken of run `bound`. */
 static bool drain_equal(tile *t, size_t bound)
 {
+  RS_ASSERT(bound < t->fan);
   const unsigned char *const key = t->runs[bound].keys - t->key_size;
   for (size_t r = bound; r < t->fan; r++)
     if (t->runs[r].have && run_compare(t->key_size, t->runs[r].keys, key) <= 0 &&
@@ -805,6 +831,7 @@ static bool drain_equal(tile *t, size_t bound)
 /* Moves what comes in a run before the first record of any other. */
 static bool drain_only(tile *t, size_t only)
 {
+  RS_ASSERT(only < t->fan);
   const unsigned char *least = NULL;
   size_t from = t->fan;
   for (size_t r = 0; r < t->fan; r++) {
@@ -822,11 +849,13 @@ static bool drain_only(tile *t, size_t only)
 /* Gives the parts of a tile their places in a thread's scratch. */
 static void open_tile(tile *t, unsigned char *scratch)
 {
+  RS_ASSERT((uintptr_t)scratch % sizeof(uint64_t) == 0);
   tile_parts parts;
   (void)divide(t->pass->fan, t->key_size, &parts);
   t->window = window_for(t->fan, t->key_size, t->pass->format.record_size);
   t->shift = log2_of(t->window);
   t->pair_bits = t->shift + bits_of(t->fan - 1);
+  RS_ASSERT(t->fan <= t->pass->fan && t->pair_bits < PAIR_BITS);
   t->runs = (void *)(scratch + parts.runs);
   t->sorted = (void *)(scratch + parts.sorted);
   t->players = (void *)(scratch + parts.players);
@@ -863,6 +892,7 @@ void rs_run_merge_piece(run_pass *pass, const run_piece *piece, unsigned char *s
             .kernels = rs_best_kernels(),
             .out = pass->to + piece->at * element_size(pass)};
   const size_t runs = run_group_size(pass, piece->group);
+  RS_ASSERT(runs > 0);
   for (size_t r = 0; r < runs; r++)
     t.fan += piece->from[r] < piece->to[r];
   if (t.fan == 0) return;

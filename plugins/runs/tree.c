@@ -1,4 +1,5 @@
 /* tree.c - a tree of losers (Knuth, "The Art of Computer Programming", vol. 3, sect. 5.4.1). */
+#include "base/assert.h"
 #include "base/co_rank.h"
 #include "runs/runs.h"
 
@@ -20,6 +21,7 @@ FOR_EACH_SIZE run_head head(const tree *t, size_t run, size_t key_size)
 {
   const run_player *const player = &t->players[run];
   const uint64_t *const words = (const void *)player->at;
+  RS_ASSERT(run < t->count && player->place <= player->count);
   if (player->place == player->count) return (run_head){UINT64_MAX, UINT64_MAX, run | SPENT};
   if (key_size == 8) return (run_head){0, words[0], run};
   return (run_head){words[key_size / 8 - 1], words[key_size / 8 - 2], run};
@@ -77,6 +79,7 @@ FOR_EACH_SIZE void merge_as(const tree *t, size_t total, unsigned shift, uint64_
       exchange_if(wins(t, *loser, winner, key_size), loser, &winner);
     }
   }
+  RS_ASSERT(winner.run & SPENT);
 }
 
 void rs_run_tree_merge(run_player *players, size_t count, size_t key_size, unsigned shift,
@@ -84,6 +87,7 @@ void rs_run_tree_merge(run_player *players, size_t count, size_t key_size, unsig
 {
   const tree t = {players, count, key_size};
   size_t total = 0;
+  RS_ASSERT(count > 1 && key_size >= 8 && key_size % 8 == 0);
   for (size_t r = 0; r < count; r++)
     total += players[r].count;
   if (key_size == 8)

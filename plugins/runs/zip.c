@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/stream_copy.h"
 #include "runs/runs.h"
 
@@ -41,6 +42,7 @@ INLINE size_t co_rank_of(const run_zip *zip, size_t rank, size_t key_size)
 {
   const size_t a_count = zip->a.count, b_count = zip->b.count;
   size_t low = rank > b_count ? rank - b_count : 0, high = rank < a_count ? rank : a_count;
+  RS_ASSERT(rank <= a_count + b_count);
   while (low < high) {
     const size_t i = low + (high - low) / 2;
     if (a_goes_first(zip, i, rank - i - 1, key_size))
@@ -48,6 +50,7 @@ INLINE size_t co_rank_of(const run_zip *zip, size_t rank, size_t key_size)
     else
       high = i;
   }
+  RS_ASSERT(low <= a_count && rank - low <= b_count);
   return low;
 }
 
@@ -67,6 +70,7 @@ INLINE size_t step_front(run_zip zip, size_t a, size_t rank, unsigned char *to, 
                          size_t size)
 {
   const size_t b = rank - a;
+  RS_ASSERT(a <= rank);
   const bool right = !a_goes_first(&zip, a, b, key_size);
   move(zip.ahead, either(right, zip.a.records + a * size, zip.b.records + b * size), to, size, 1);
   return a + !right;
@@ -77,6 +81,7 @@ INLINE size_t step_back(run_zip zip, size_t a, size_t rank, unsigned char *to, s
                         size_t size)
 {
   const size_t b = rank - a;
+  RS_ASSERT(a > 0 && b > 0);
   const bool right = a_goes_first(&zip, a - 1, b - 1, key_size);
   move(zip.ahead, either(right, zip.a.records + (a - 1) * size, zip.b.records + (b - 1) * size), to,
        size, -1);
@@ -153,8 +158,10 @@ INLINE void zip_quarters(const run_zip *zip, unsigned char *to, size_t key_size,
     chain2 = step_front(runs, chain2, 2 * quarter + k, to + 2 * quarter * size, key_size, size);
     chain3 = step_back(runs, chain3, rank3--, back -= size, key_size, size);
   }
+  RS_ASSERT(chain0 == a1 && chain1 == a2 && chain2 == a3);
   while (rank3 > 3 * quarter)
     chain3 = step_back(runs, chain3, rank3--, back -= size, key_size, size);
+  RS_ASSERT(chain3 == a3);
 }
 
 /* The first `count` records of the merge; takes them off the runs. */
@@ -163,6 +170,7 @@ INLINE run_zip take(run_zip *zip, size_t count, size_t key_size, size_t size)
   run_zip taken = *zip;
   taken.a.count = co_rank_of(zip, count, key_size);
   taken.b.count = count - taken.a.count;
+  RS_ASSERT(taken.a.count <= zip->a.count && taken.b.count <= zip->b.count);
   run_records *const runs[] = {&zip->a, &zip->b};
   const size_t counts[] = {taken.a.count, taken.b.count};
   for (size_t r = 0; r < 2; r++) {
@@ -176,6 +184,7 @@ INLINE run_zip take(run_zip *zip, size_t count, size_t key_size, size_t size)
 INLINE void zip_as(run_zip zip, size_t key_size, size_t size)
 {
   const size_t most = zip.stage_size / size;
+  RS_ASSERT(!zip.stage || most > 0);
   for (size_t count; (count = zip.a.count + zip.b.count) > 0; zip.out += count * size) {
     if (zip.stage && count > most) count = most;
     const run_zip part = take(&zip, count, key_size, size);
@@ -186,6 +195,7 @@ INLINE void zip_as(run_zip zip, size_t key_size, size_t size)
 
 void rs_run_zip_merge(const run_zip *zip, size_t key_size, size_t record_size)
 {
+  RS_ASSERT(key_size == 4 || key_size == 8 || key_size == 16);
   if (key_size == 4) switch (record_size) {
     case 4:
       zip_as(*zip, 4, 4);

@@ -297,7 +297,8 @@ static void check(const sample *s, merge_way way, bool loud, unsigned patience, 
 {
   const uint64_t extra_bytes = device_merge_extra_bytes(&s->job);
   const uint64_t bytes = device_bytes(&s->job, extra_bytes);
-  unsigned char *const memory = malloc((size_t)bytes + GUARD_BYTES);
+  unsigned char *const memory =
+      aligned_alloc(DEVICE_ALIGNMENT, device_aligned(bytes + GUARD_BYTES));
   const double start = barriers_worked();
   const char *wrong = "no memory";
   barriers_limit(patience);

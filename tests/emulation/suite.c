@@ -183,7 +183,7 @@ static void pick_ways(sample *s, uint64_t *random)
 static bool allocate(memory *m, uint64_t size)
 {
   m->size = (size_t)size;
-  m->at = malloc(m->size + GUARD_BYTES);
+  m->at = aligned_alloc(DEVICE_ALIGNMENT, device_aligned(m->size + GUARD_BYTES));
   if (m->at) memset(m->at, POISON, m->size + GUARD_BYTES);
   return m->at != NULL;
 }

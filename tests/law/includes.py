@@ -27,10 +27,10 @@ COMPUTED = 'recsort/computed_key.h'
 TEAM = 'recsort/team.h'
 HASH = 'recsort/record_hash.h'
 # What plugins take from the core besides: headers without an object file.
-GROUND = ['base/avx.h', 'base/bits.h', 'base/co_rank.h', 'base/load_least.h', 'base/stream_copy.h', 'base/work_size.h']
+GROUND = ['base/assert.h', 'base/avx.h', 'base/bits.h', 'base/co_rank.h', 'base/load_least.h', 'base/stream_copy.h', 'base/work_size.h']
 
 # What every kernel may include.
-DEVICE_GROUND = ['cuda/decision.cuh', 'cuda/device.h', 'cuda/key_words.h', 'cuda/pair.cuh', 'cuda/plan.h', 'cuda/record_units.cuh',
+DEVICE_GROUND = ['base/assert.h', 'cuda/decision.cuh', 'cuda/device.h', 'cuda/key_words.h', 'cuda/pair.cuh', 'cuda/plan.h', 'cuda/record_units.cuh',
                  'cuda/runs.cuh', 'cuda/workspace.cuh']
 
 # folder -> the headers, or folders (ending in '/'), that it may include. A key also applies to the
@@ -39,7 +39,7 @@ DEVICE_GROUND = ['cuda/decision.cuh', 'cuda/device.h', 'cuda/key_words.h', 'cuda
 LAW = {
     'core/include': [JOB, ABI, PROGRAM, KEYS, COMPUTED],
     'core/base': [PUBLIC, TOOLS, TEAM, 'base/platform/'],
-    'core/base/platform': ['base/platform/'],
+    'core/base/platform': ['base/assert.h', 'base/platform/'],
     'core/schema': [PUBLIC, TOOLS, 'base/'],
     'core/layout': [PUBLIC, TOOLS, 'base/', 'schema/'],
     'core/plan': [PUBLIC, ABI, COMPUTED, 'base/', 'layout/'],
@@ -61,7 +61,7 @@ LAW = {
     'plugins/cuda/segments': DEVICE_GROUND + ['cuda/records/offsets.cuh', 'cuda/records/reading.cuh', 'gpu/device_segments.h', 'gpu/records.h'],
     'plugins/cuda/segments/segment_order.cuh': ['cuda/sort/sample/block/'],
     'plugins/cuda/sort': DEVICE_GROUND,
-    'plugins/cuda/sort/sample': ['gpu/device_sort.h', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/plan.h'],
+    'plugins/cuda/sort/sample': ['base/assert.h', 'gpu/device_sort.h', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/plan.h'],
     'plugins/cuda/sort/sample/block': ['cuda/device.h', 'cuda/pair.cuh', 'cuda/sort/sample/plan.h'],
     'plugins/cuda/sort/sample/agent': DEVICE_GROUND + ['cuda/sort/sample/plan.h', 'cuda/sort/sample/merge_plan.h',
                                                        'cuda/sort/sample/block/'],

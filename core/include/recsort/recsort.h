@@ -101,7 +101,7 @@ RECSORT_API void recsort_schema_destroy(recsort_schema *schema);
  *    a sorter; several sorters may work at once. The only thing that sorters share is a pool of
  *    threads (see "Threads" below).
  *  - The library, and the plugins that come with it, call nothing that prints, exits or installs a
- *    signal handler. (A build without NDEBUG has assertions, which do.)
+ *    signal handler. (A build with RECSORT_ASSERTIONS has assertions, which do.)
  *  - 0 and NULL mean "not given". A struct with a struct_size begins as its RECSORT_..._INIT, any
  *    other one as zeros; then set the members you need.
  *  - struct_size says which header your program was compiled with: a struct of any other size is

@@ -30,6 +30,7 @@ __global__ void __launch_bounds__(collect_args::max_threads)
   bool valid = true;
   for (uint64_t g = blockIdx.x; g < groups; g += gridDim.x) {
     const uint32_t strand = strand_of(shape, args.to.chosen[g].words[0]);
+    DEVICE_ASSERT(strand < shape.strands);
     for (uint64_t first = 0; first < shape.rows * WIDE; first += blockDim.x) {
       const uint64_t row = (first + threadIdx.x) / WIDE;
       const uint64_t at = record_at(shape, strand, threadIdx.x % WIDE, row);
@@ -74,6 +75,7 @@ __global__ void __launch_bounds__(rank_args::max_threads)
   for (uint64_t i = lane; i < count; i += WARP_SIZE)
     before += is_less(pairs[i], one);
   before = device_warp_sum(before);
+  DEVICE_ASSERT(before < count);
   if (lane != 0 || before >= args.head) return;
   if (args.index_bits == 32)
     ((uint32_t *)args.order)[before] = (uint32_t)one.words[0];

@@ -35,6 +35,7 @@ namespace head
 
 static inline matrix shape_of(uint64_t count)
 {
+  RS_ASSERT(count > 0);
   const uint64_t strips = plan_clamp(count / (LEAST_ROWS * STRIP * WIDE), 1, MOST_STRIPS);
   return {count, plan_blocks(count, strips * STRIP * WIDE), (uint32_t)strips * STRIP};
 }
@@ -42,6 +43,7 @@ static inline matrix shape_of(uint64_t count)
 /* Divides `memory`; returns how much. NULL: only adds up. */
 static inline uint64_t divide(const matrix &shape, uint64_t head, char *memory, workspace *work)
 {
+  RS_ASSERT(head > 0);
   uint64_t used = 0;
   const auto take = [&](uint64_t pairs) {
     pair *const taken = memory ? (pair *)(memory + used) : NULL;
@@ -79,6 +81,8 @@ template <reading How> device_status start_find(const device_head *job, const re
   const read_args from = {source, shape_of(job->count)};
   workspace work;
   (void)divide(from.shape, job->head, (char *)job->memory, &work);
+  RS_ASSERT((uintptr_t)job->memory % sizeof(uint64_t) == 0);
+  RS_ASSERT(job->head > 0 && job->head <= job->count);
   const minima_args minima = {from, work};
   const uint32_t top = from.program.key_width > 64 ? 2 : 1;
   const uint64_t most = RANKED * job->head;

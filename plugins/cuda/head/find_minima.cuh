@@ -48,6 +48,7 @@ __global__ void __launch_bounds__(minima_args::max_threads,
   const uint32_t lane = threadIdx.x % WIDE;
   const uint32_t strand = blockIdx.x * STRIP + threadIdx.x / WIDE;
   const uint64_t whole = shape.count / ((uint64_t)shape.strands * WIDE);
+  DEVICE_ASSERT(strand < shape.strands && whole <= shape.rows);
   uint64_t row = 0;
   first_seen best = {{{UINT64_MAX, UINT64_MAX}}, 0, false};
   bool valid = true;

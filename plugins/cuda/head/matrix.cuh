@@ -79,6 +79,7 @@ DEVICE_INLINE uint32_t turn_of(const matrix &shape, uint64_t row)
 /* A strand's record number `lane` in a row. */
 DEVICE_INLINE uint64_t record_at(const matrix &shape, uint32_t strand, uint32_t lane, uint64_t row)
 {
+  DEVICE_ASSERT(strand < shape.strands && lane < WIDE);
   const uint32_t turned = strand + turn_of(shape, row);
   const uint32_t place = turned < shape.strands ? turned : turned - shape.strands;
   return row * shape.strands * WIDE + (place * WIDE + lane);
@@ -88,6 +89,7 @@ DEVICE_INLINE uint64_t record_at(const matrix &shape, uint32_t strand, uint32_t 
 DEVICE_INLINE uint32_t strand_of(const matrix &shape, uint64_t record)
 {
   const uint64_t row = record / WIDE / shape.strands;
+  DEVICE_ASSERT(row < shape.rows);
   const uint32_t turned = (uint32_t)(record / WIDE % shape.strands), turn = turn_of(shape, row);
   return turned >= turn ? turned - turn : turned + shape.strands - turn;
 }

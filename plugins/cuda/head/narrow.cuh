@@ -31,6 +31,7 @@ struct interval {
 /* DIGIT_BITS bits from bit `shift` on. */
 DEVICE_INLINE uint32_t digit_of(const pair &one, uint32_t shift)
 {
+  DEVICE_ASSERT(shift + DIGIT_BITS <= 192);
   const uint32_t word = shift / 64, bit = shift % 64;
   uint64_t bits = one.words[word] >> bit;
   if (bit > 64 - DIGIT_BITS && word < 2) bits |= one.words[word + 1] << (64 - bit);
@@ -40,6 +41,7 @@ DEVICE_INLINE uint32_t digit_of(const pair &one, uint32_t shift)
 /* ORs a digit into bits that are 0. */
 DEVICE_INLINE void put_digit(pair *one, uint32_t shift, uint32_t digit)
 {
+  DEVICE_ASSERT(digit < DIGITS && shift < 192);
   const uint32_t word = shift / 64, bit = shift % 64;
   one->words[word] |= (uint64_t)digit << bit;
   if (bit > 64 - DIGIT_BITS && word < 2) one->words[word + 1] |= (uint64_t)digit >> (64 - bit);
@@ -54,6 +56,7 @@ DEVICE_INLINE interval first_interval(const pair &least, const pair &greatest)
     word--;
   const uint64_t differing = least.words[word] ^ greatest.words[word];
   const uint32_t top = word * 64 + 63 - (differing ? device_clz64(differing) : 63);
+  DEVICE_ASSERT(top < 192);
   found.shift = top < DIGIT_BITS ? 0 : top + 1 - DIGIT_BITS;
   for (uint32_t w = 0; w < 3; w++) { /* the bits up to `top` become 0, or 1 */
     const uint32_t bits = top + 1 <= w * 64 ? 0 : top + 1 - w * 64;
@@ -78,12 +81,15 @@ DEVICE_INLINE void choose_digit(interval *range, const uint32_t *counts, uint64_
     if (lane >= by) up_to += other;
   }
   const uint64_t wanted = head - range->below;
+  DEVICE_ASSERT(range->below < head);
   const uint32_t reached = device_ballot(up_to >= wanted);
+  DEVICE_ASSERT(reached != 0);
   if (lane != device_first_lane(reached)) return;
   uint32_t digit = lane * EACH;
   uint64_t before = up_to - sum;
   for (; before + counts[digit] < wanted; digit++)
     before += counts[digit];
+  DEVICE_ASSERT(digit < DIGITS);
   range->below += before;
   range->done = range->below + counts[digit] <= SLACK * head;
   pair bits = pair_of(0);
@@ -145,6 +151,7 @@ DEVICE_INLINE top_words load_tops(const narrow_args &args, uint64_t count)
 /* The pair with that top word, and `rest` in those below it. */
 DEVICE_INLINE pair pair_with_top(uint32_t top, uint64_t word, uint64_t rest)
 {
+  DEVICE_ASSERT(top == 1 || top == 2);
   return {{rest, top == 2 ? rest : word, top == 2 ? word : 0}};
 }
 
@@ -242,6 +249,7 @@ __global__ void __launch_bounds__(narrow_args::max_threads)
   DEVICE_SHARED_ARRAY(uint64_t, kept, 1);
   device_await_before();
   const uint64_t count = args.from_count ? *args.from_count : args.all;
+  DEVICE_ASSERT(args.head > 0);
   if (count <= args.most) return;
   const top_words tops = load_tops(args, count);
   interval first = {pair_of(0), pair_of(UINT64_MAX), 0, 0, true};
@@ -263,6 +271,7 @@ __global__ void __launch_bounds__(narrow_args::max_threads)
   keep_pairs(args, tops, count, high, kept);
   __syncthreads();
   if (threadIdx.x != 0) return;
+  DEVICE_ASSERT(*kept >= plan_min(count, args.head));
   *args.to_count = *kept;
   if (args.bound) *args.bound = high;
 }

@@ -53,6 +53,7 @@ struct slice {
 
 DEVICE_INLINE slice segment_at(const slices_args &args, uint64_t segment)
 {
+  DEVICE_ASSERT(segment < args.segments.count);
   const uint64_t begin = records::offset_at(&args.segments, segment);
   return {segment, begin, plan_max(begin, records::offset_at(&args.segments, segment + 1))};
 }
@@ -140,6 +141,7 @@ DEVICE_INLINE void write_first(const slices_args &args, const slice &of, shortli
   uint32_t sorted = LEAST_SORTED;
   while (sorted < args.head)
     sorted *= 2;
+  DEVICE_ASSERT(sorted <= list_room<Code>);
   cut_to(list, sorted);
   sort_list(*list);
   for (uint32_t i = threadIdx.x; i < plan_min(list->held, args.head); i += LIST_BLOCK) {
@@ -158,6 +160,7 @@ DEVICE_INLINE void write_first(const slices_args &args, const slice &of, shortli
 template <class Code>
 DEVICE_INLINE void write_list(const slices_args &args, uint64_t number, shortlist<Code> *list)
 {
+  DEVICE_ASSERT(number < args.segments.count * args.parts);
   cut_to(list, args.kept);
   for (uint32_t i = threadIdx.x; i < list->held; i += LIST_BLOCK) {
     ((Code *)args.codes)[number * args.kept + i] = list->codes[i];
@@ -176,6 +179,7 @@ DEVICE_INLINE void read_part(const slices_args &args, const slice &of, uint32_t 
   const uint64_t off = ((uintptr_t)args.job.keys_in / sizeof(Code) + of.begin) % VECTOR;
   const uint64_t batches = plan_blocks(off + of.end - of.begin, batch_keys<Code>);
   const uint64_t first = batches * part / args.parts, last = batches * (part + 1) / args.parts;
+  DEVICE_ASSERT(first <= last && part < args.parts);
   const int64_t begin = (int64_t)of.begin - (int64_t)off;
   const auto code_of = [](Code key) { return code_of_key<Code, Kind, Descending>(key); };
   if (first == last) return;
@@ -274,6 +278,7 @@ template <class Code>
 static inline uint32_t parts_of(uint64_t count, uint64_t segments, uint32_t head,
                                 uint32_t multiprocessors)
 {
+  RS_ASSERT(segments > 0 && multiprocessors > 0);
   enum { SLICE_TIME = 3, JOIN_TIME = 4 };
   const uint64_t blocks = (uint64_t)multiprocessors * LIST_BLOCKS;
   const uint64_t batches = plan_blocks(plan_blocks(count, segments), batch_keys<Code>);
@@ -294,6 +299,7 @@ static inline uint32_t parts_of(uint64_t count, uint64_t segments, uint32_t head
 template <class Code, uint32_t Kind, bool Descending, class Value>
 static inline device_status start_slices(const slices_args &args)
 {
+  RS_ASSERT(args.parts > 0 && args.head > 0);
   const uint64_t slices = args.segments.count * args.parts;
   void *const on = args.job.stream;
   const device_status status =

@@ -73,6 +73,7 @@ template <class Code> static constexpr uint64_t list_bytes()
 template <class Code>
 DEVICE_INLINE shortlist<Code> begin_list(void *shared, list_words *words, uint32_t head)
 {
+  DEVICE_ASSERT(head > 0 && head <= LIST_MOST);
   Code *const codes = (Code *)shared;
   uint32_t *const places = (uint32_t *)(codes + list_room<Code>);
   const shortlist<Code> list = {codes, places, places + list_room<Code>, words, head, 0, 0, false,
@@ -110,6 +111,7 @@ DEVICE_INLINE void put_batch(const shortlist<Code> &list, const list_batch<Code,
   DEVICE_UNROLL
   for (uint32_t e = 0; e < Each; e++)
     if (batch.wanted >> e & 1) {
+      DEVICE_ASSERT(at < list_room<Code>);
       list.codes[at] = batch.codes[e];
       list.places[at++] = batch.places[e];
     }
@@ -204,6 +206,7 @@ DEVICE_INLINE void cut_digit(const shortlist<Code> &list, const list_batch<Code,
                : code >= range->low && code <= range->high;
     const uint32_t digit = Places ? (place - range->place_low) >> shift
                                   : (uint32_t)((Code)(code - range->low) >> shift);
+    DEVICE_ASSERT(!inside || digit < LIST_BINS);
     if (inside) device_add32(&list.bins[digit], 1);
   };
   for (uint32_t i = threadIdx.x; i < list.held; i += LIST_BLOCK)
@@ -231,6 +234,7 @@ DEVICE_INLINE list_range<Code> find_range(const shortlist<Code> &list,
                                           const list_batch<Code, Each> &batch, uint32_t total,
                                           uint32_t most, Code like)
 {
+  DEVICE_ASSERT(total > most);
   const Code varied = varied_bits(list, batch, like);
   const Code free =
       varied ? (Code)(~(Code)0 >> (device_clz64(varied) - (64 - 8 * sizeof(Code)))) : 0;
@@ -245,6 +249,7 @@ DEVICE_INLINE list_range<Code> find_range(const shortlist<Code> &list,
     shift -= (uint32_t)plan_min(shift, LIST_DIGIT);
     cut_digit<true>(list, batch, shift, &range);
   }
+  DEVICE_ASSERT(range.below + range.inside <= most);
   return range;
 }
 
@@ -286,6 +291,7 @@ DEVICE_INLINE void cut(shortlist<Code> *list, const list_batch<Code, Each> &batc
   const list_range<Code> range = find_range(*list, batch, total, most, like);
   keep_range(*list, batch, range);
   list->held = range.below + range.inside;
+  DEVICE_ASSERT(list->held <= most && list->held >= list->head);
   list->bounded = true;
   list->bound = range.high;
   list->bound_place = range.place_high;
@@ -332,6 +338,7 @@ template <class Code> DEVICE_INLINE void sort_list(const shortlist<Code> &list)
   uint32_t size = 2, before = UINT32_MAX;
   while (size < list.held)
     size *= 2;
+  DEVICE_ASSERT(size <= list_room<Code>);
   for (uint32_t i = list.held + threadIdx.x; i < size; i += LIST_BLOCK) {
     list.codes[i] = (Code) ~(Code)0;
     list.places[i] = UINT32_MAX;

@@ -24,6 +24,7 @@ template <class Key> struct key_digest {
 /* A digest of `bits` bits for the keys from `least` to `greatest`. */
 template <class Key> DEVICE_INLINE key_digest<Key> digest_of(Key least, Key greatest, uint32_t bits)
 {
+  DEVICE_ASSERT(!(greatest < least) && bits <= 32);
   const Key range = greatest - least;
   const uint32_t used = range ? 8 * sizeof(Key) - leading_zeros(range) : 0;
   return {least, used > bits ? used - bits : 0};

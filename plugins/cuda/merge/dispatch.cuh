@@ -17,6 +17,7 @@ template <class Pair>
 static merge_target<Pair> side_target(const device_job *job, const device_buffers *buffers,
                                       unsigned side, bool last)
 {
+  RS_ASSERT(side < 2);
   merge_target<Pair> to = {};
   to.pairs = pair_array_of_side<Pair>(buffers, side);
   if constexpr (Pair::packed) {
@@ -56,6 +57,7 @@ device_status pair_sort<Key, Pair>::sort(const device_job *job, const device_buf
                                          unsigned *result)
 {
   const merge_plan plan = merge_plan_of(job, tile_items<Pair>, Pair::bytes);
+  RS_ASSERT(plan.chunk > 0 && plan.tile > 0);
   const sort_chunks_args<Key, Pair> chunks = {
       (const Key *)device_input(buffers), job->count, plan_index_bits(job),
       side_target<Pair>(job, buffers, 1, job->count <= plan.chunk)};

@@ -23,6 +23,7 @@ template <class Key> struct element_form {
 
   DEVICE_MEMBER uint32_t of(Key key, uint32_t tag) const
   {
+    DEVICE_ASSERT(tag >> tag_bits == 0);
     return digest.of(key) << tag_bits | tag;
   }
   DEVICE_MEMBER uint32_t tag(uint32_t element) const
@@ -39,6 +40,7 @@ template <class Key> struct element_form {
 template <class Key>
 DEVICE_INLINE element_form<Key> form_elements(Key least, Key greatest, uint32_t count)
 {
+  DEVICE_ASSERT(count > 1);
   const uint32_t tag_bits = 32 - device_clz32(count - 1);
   return {digest_of(least, greatest, 32 - tag_bits), tag_bits};
 }
@@ -57,6 +59,7 @@ struct sibling_runs {
  * fig. 12.5). */
 DEVICE_INLINE uint32_t sibling_co_rank(sibling_runs runs, uint32_t rank)
 {
+  DEVICE_ASSERT(rank <= 2 * runs.width);
   const uint32_t *const lefts = runs.elements + runs.first;
   const uint32_t *const rights = runs.elements + runs.last + 1 - rank;
   uint32_t low = rank > runs.width ? rank - runs.width : 0;
@@ -68,6 +71,7 @@ DEVICE_INLINE uint32_t sibling_co_rank(sibling_runs runs, uint32_t rank)
     else
       high = i;
   }
+  DEVICE_ASSERT(low <= runs.width && rank - low <= runs.width);
   return low;
 }
 

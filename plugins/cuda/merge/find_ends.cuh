@@ -52,6 +52,7 @@ __global__ void __launch_bounds__(find_ends_args::max_threads)
     else
       low = middle + 1;
   }
+  DEVICE_ASSERT(low <= args.ranges[range].high);
   args.ends[i] = low;
 }
 
@@ -59,6 +60,7 @@ __global__ void __launch_bounds__(find_ends_args::max_threads)
 template <class = void>
 static device_status start_find_ends(const find_ends_args &args, void *stream)
 {
+  RS_ASSERT(args.bits > 0 && args.bits < 32);
   const uint64_t grid =
       plan_blocks((uint64_t)args.range_count << args.bits, find_ends_args::max_threads);
   return device_launch(find_ends<>, grid, find_ends_args::max_threads, 0, stream, args);

@@ -29,6 +29,7 @@ static inline uint32_t leave_out_empty(const device_runs *runs, uint64_t *bounds
   bounds[0] = 0;
   for (uint32_t r = 0; r < runs->count && count <= SAMPLE_MOST_RUNS; r++)
     if (runs->bounds[r + 1] > bounds[count]) bounds[++count] = runs->bounds[r + 1];
+  RS_ASSERT(count <= SAMPLE_MOST_RUNS + 1);
   return count;
 }
 
@@ -49,6 +50,7 @@ static device_status merge_runs(const device_job *job, const device_runs *runs,
 {
   uint64_t bounds[SAMPLE_MOST_RUNS + 2];
   const uint32_t count = leave_out_empty(runs, bounds);
+  RS_ASSERT(count > SAMPLE_MOST_RUNS || bounds[count] == job->count);
   *result = 1;
   if (count == 0) return 0;
   if (count <= 2) return two_runs<Pair>::merge(job, bounds[1], buffers);

@@ -34,6 +34,7 @@ static constexpr uint32_t tile_blocks = Pair::bytes <= 8    ? 5
  * 32, the same for all tiles of a pass, so they are in the cache. */
 template <class Run> DEVICE_INLINE uint64_t warp_co_rank(uint64_t rank, Run a, Run b)
 {
+  DEVICE_ASSERT(rank <= a.count + b.count);
   uint64_t low = rank > b.count ? rank - b.count : 0;
   const uint64_t high = rank < a.count ? rank : a.count;
   uint32_t bits = 0;
@@ -116,6 +117,7 @@ DEVICE_INLINE output_range tile_range(const merge_tiles_args<Pair> &args, uint64
   const pair_range pair = {first, plan_min(first + args.width, args.count),
                            plan_min(first + args.span, args.count)};
   const uint64_t length = pair.end - pair.begin;
+  DEVICE_ASSERT(args.width <= args.span && first <= args.count);
   const uint64_t begin = plan_min((tile - number * args.pair_tiles) * (uint64_t)args.tile, length);
   return {pair, begin, plan_min(begin + args.tile, length)};
 }
@@ -142,6 +144,7 @@ DEVICE_INLINE tile_parts<Pair> find_parts(const merge_tiles_args<Pair> &args, ou
   }
   __syncthreads();
   const uint32_t a_count = (uint32_t)(ends[1] - ends[0]);
+  DEVICE_ASSERT(ends[0] <= ends[1] && ends[1] - ends[0] <= args.tile);
   const int64_t b_first = (int64_t)(range.pair.middle + range.begin - ends[0]) - a_count;
   return {part_from<numbers>(&args.from, (int64_t)(range.pair.begin + ends[0])),
           part_from<numbers>(&args.from, b_first), a_count, (uint32_t)(range.end - range.begin)};
@@ -151,6 +154,7 @@ DEVICE_INLINE tile_parts<Pair> find_parts(const merge_tiles_args<Pair> &args, ou
 template <class Pair>
 DEVICE_INLINE key_digest<key_of<Pair>> tile_digest(const tile_parts<Pair> &parts)
 {
+  DEVICE_ASSERT(parts.count > 0);
   const bool has_a = parts.a_count > 0, has_b = parts.a_count < parts.count;
   const key_of<Pair> *const a = parts.a.pairs.keys, *const b = parts.b.pairs.keys;
   key_of<Pair> least = has_a ? a[0] : b[0];
@@ -193,6 +197,7 @@ DEVICE_INLINE bool merge_digests(const Parts &parts, const uint32_t *digests, No
     else
       high = i;
   }
+  DEVICE_ASSERT(low <= a_count && first - low <= b_count);
   uint32_t i = low, j = a_count + first - low;
   uint32_t left = digests[i], right = digests[j]; /* there is one more behind the last */
   DEVICE_UNROLL
@@ -246,6 +251,7 @@ __global__ void __launch_bounds__(MERGE_TILE_BLOCK,
   if (threadIdx.x == 0) *tied = 0;
   const output_range range = tile_range(args, blockIdx.x);
   const tile_parts<Pair> parts = find_parts<numbers>(args, range);
+  DEVICE_ASSERT(parts.count <= args.tile && args.tile <= items * blockDim.x);
   const key_digest<key_of<Pair>> digest = tile_digest(parts);
   Pair mine[items] = {};
   DEVICE_UNROLL

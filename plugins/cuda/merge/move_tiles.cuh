@@ -128,6 +128,7 @@ DEVICE_INLINE moved_parts<Keys> find_parts(const move_tiles_args<Keys> &args, ti
   __syncthreads();
   const uint64_t a = cuts->before[0];
   const uint32_t a_count = (uint32_t)(cuts->before[1] - a);
+  DEVICE_ASSERT(a_count <= end - begin);
   const uint64_t b = args.first + begin - a - a_count;
   if (threadIdx.x == 0) cuts->right = b;
   const char *const data = args.keys.data;
@@ -195,6 +196,7 @@ template <class Keys>
 DEVICE_INLINE key_digest<typename Keys::type> put_digests(const moved_parts<Keys> &parts,
                                                           uint32_t *digests, bool *good)
 {
+  DEVICE_ASSERT(parts.count > 0);
   constexpr uint32_t items = moved_items<typename Keys::type>;
   typename Keys::type words[items];
   DEVICE_UNROLL
@@ -247,6 +249,7 @@ template <class Keys>
 static device_status start_move_tiles(const device_job *job, uint64_t first, Keys keys,
                                       const device_merge_move *move)
 {
+  RS_ASSERT(first <= job->count);
   const merge_plan plan = merge_plan_of(job, moved_items<typename Keys::type>, 0);
   const move_tiles_args<Keys> args = {
       keys,

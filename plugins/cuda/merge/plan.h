@@ -2,6 +2,7 @@
 #ifndef RECSORT_CUDA_MERGE_PLAN_H
 #define RECSORT_CUDA_MERGE_PLAN_H
 
+#include "base/assert.h"
 #include "cuda/plan.h"
 #include "cuda/sort/sample/merge_plan.h"
 
@@ -50,6 +51,7 @@ static inline uint32_t merge_chunk_block(const device_job *job)
 static inline merge_plan merge_plan_of(const device_job *job, uint32_t tile_items,
                                        uint32_t pair_bytes)
 {
+  RS_ASSERT(job->multiprocessors > 0 && tile_items > 0);
   const uint64_t asked = merge_asked_block(job);
   const uint64_t mergers = plan_power_below(job->count / tile_items / job->multiprocessors + 1);
   merge_plan plan;
@@ -63,6 +65,7 @@ static inline merge_plan merge_plan_of(const device_job *job, uint32_t tile_item
     plan.tile_block /= 2;
     plan.tile /= 2;
   }
+  RS_ASSERT(plan.tile == plan.tile_block * tile_items);
   return plan;
 }
 
@@ -71,6 +74,7 @@ static inline merge_plan merge_plan_of(const device_job *job, uint32_t tile_item
  * such pass. */
 static inline uint64_t merge_last_width(const device_job *job, sample_traits traits, uint32_t chunk)
 {
+  RS_ASSERT(chunk > 0);
   uint64_t width = chunk;
   while (width < job->count && !sample_merges_pairs(job, traits, plan_blocks(job->count, width)))
     width *= 2;

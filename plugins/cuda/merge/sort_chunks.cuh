@@ -45,6 +45,7 @@ template <class Key> DEVICE_INLINE void widen(key_range<Key> *range, Key least, 
 /* The range of the chunk's keys, for all threads. One barrier. */
 template <class Key> DEVICE_INLINE key_range<Key> block_range(chunk_keys<Key> keys, uint32_t count)
 {
+  DEVICE_ASSERT(count > 0);
   DEVICE_SHARED_ARRAY(key_range<Key>, ranges, MERGE_CHUNK_BLOCK / WARP_SIZE);
   const uint32_t lane = threadIdx.x % WARP_SIZE;
   key_range<Key> range = {(Key) ~(Key)0, 0};
@@ -81,6 +82,7 @@ struct run_places {
 /* In the runs that `threads` threads have written. */
 DEVICE_INLINE run_places places_in_run(uint32_t threads)
 {
+  DEVICE_ASSERT(threads > 0 && (threads & (threads - 1)) == 0 && threads <= blockDim.x);
   const uint32_t number = threadIdx.x & (threads - 1), begin = threadIdx.x - number;
   const bool is_right = threads < blockDim.x && (threadIdx.x & threads);
   if (!is_right) return {threadIdx.x * MERGE_CHUNK_ITEMS, 1};
@@ -117,6 +119,7 @@ DEVICE_INLINE void merge_stage(uint32_t *elements, uint32_t threads)
   const uint32_t number = threadIdx.x & (2 * threads - 1), width = threads * MERGE_CHUNK_ITEMS;
   const uint32_t first = (threadIdx.x - number) * MERGE_CHUNK_ITEMS;
   const run_places places = places_in_run(2 * threads);
+  DEVICE_ASSERT(2 * threads <= blockDim.x);
   uint32_t merged[MERGE_CHUNK_ITEMS];
   __syncthreads();
   merge_items({elements, first, first + 2 * width - 1, width}, number * MERGE_CHUNK_ITEMS, merged);
@@ -164,6 +167,7 @@ DEVICE_APART void sort_by_keys(chunk_keys<Key> keys, uint32_t *tags, uint32_t co
       const uint32_t first = (uint32_t)(is_left ? pair.middle : pair.begin);
       const uint32_t others = (uint32_t)(is_left ? pair.end - pair.middle : width);
       mine[k] = tags[i];
+      DEVICE_ASSERT(mine[k] < count);
       places[k] = (is_left ? i : i - width) +
                   rank_among(keys, tags + first, others, keys.at(mine[k]), is_left);
     }

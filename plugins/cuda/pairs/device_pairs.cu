@@ -43,7 +43,7 @@ device_status device_pairs_finish(const device_pairs *job, const device_pairs_so
 
 device_status device_pairs_sort_few(const device_pairs *job, const device_job *sort, void *memory)
 {
-  assert(sort->key_width == job->key_width);
+  RS_ASSERT(sort->key_width == job->key_width);
   return with_key(job->key_width, [&](auto key) {
     using Key = decltype(key);
     uint64_t bytes;

@@ -113,6 +113,7 @@ __global__ void __launch_bounds__(SAMPLE_RANK_BLOCK)
     write_pair<Key, Values>(args, stays ? from : ranked.rank, key, value);
   } else {
     const uint32_t place = stays ? from : sample::place_in_run(&args.runs.codes, &share, ranked);
+    DEVICE_ASSERT(place < args.runs.codes.count);
     args.runs.codes.keys[place] = stays ? args.coder(key) : ranked.key;
     if (args.runs.keys) args.runs.keys[place] = key;
     if (job.values_out) Values::put(job, args.runs.values, place, value);
@@ -144,6 +145,7 @@ __global__ void __launch_bounds__(SAMPLE_RANK_BLOCK)
     const uint32_t rank = sample::rank_in_all(&codes, i, code);
     if (i < sorted) place = rank;
   }
+  DEVICE_ASSERT(!mine || place < runs.codes.count);
   if (mine) write_pair<Key, Values>(args, place, key, value);
 }
 
@@ -157,6 +159,7 @@ static few_runs<Key> divide_few(const device_job *job, bool reads_keys, uint64_t
                                 char *at, uint64_t *bytes)
 {
   const sample_ranking how = sample_ranking_of(job, job->count);
+  RS_ASSERT(job->count <= UINT32_MAX);
   const auto take = [&](uint64_t size) {
     char *const taken = at ? at + *bytes : NULL;
     *bytes += device_aligned(size);

@@ -29,6 +29,7 @@ DEVICE_INLINE uint64_t pair_number(uint64_t first, uint32_t t)
 
 DEVICE_INLINE void number_pairs(uint64_t first, uint64_t count, uint64_t *numbers)
 {
+  DEVICE_ASSERT(count > 0);
   DEVICE_UNROLL
   for (uint32_t t = 0; t < EACH; t++)
     numbers[t] = plan_min(pair_number(first, t), count - 1);
@@ -71,6 +72,7 @@ template <class Key> DEVICE_INLINE Key code_of(const device_pairs &job, Key key)
 /* The bits of a code that are compared, where they are in it. */
 template <class Key> RECSORT_HD static inline Key compared_mask(const device_pairs &job)
 {
+  RS_ASSERT(job.bits > 0 && job.bits + job.first_bit <= width_of<Key>);
   return all_of<Key> >> (width_of<Key> - job.bits) << job.first_bit;
 }
 
@@ -138,6 +140,7 @@ struct finish_pairs_args {
 DEVICE_INLINE void load_order(const device_pairs_sorted &sorted, const uint64_t *numbers,
                               uint64_t *order)
 {
+  DEVICE_ASSERT(sorted.index_bits == 32 || sorted.index_bits == 64);
   if (sorted.index_bits == 64) {
     load_pairs(sorted.order, numbers, order);
     return;

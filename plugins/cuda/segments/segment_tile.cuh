@@ -59,6 +59,7 @@ struct tile {
 /* The bytes of these arrays. */
 static inline uint64_t shared_bytes(uint32_t size, uint32_t words, uint32_t warps)
 {
+  RS_ASSERT(size % WARP_SIZE == 0);
   const uint64_t record = words * sizeof(uint32_t) + sizeof(uint16_t);
   const uint64_t marks = size / WARP_SIZE * (sizeof(uint32_t) + sizeof(uint16_t));
   return size * record + marks + sizeof(uint32_t) + DIGITS * (warps + 1) * sizeof(uint16_t);
@@ -67,6 +68,7 @@ static inline uint64_t shared_bytes(uint32_t size, uint32_t words, uint32_t warp
 /* Divides the memory among them. */
 DEVICE_INLINE void divide(tile *mine, uint32_t *memory)
 {
+  DEVICE_ASSERT(mine->size % WARP_SIZE == 0 && mine->words <= MOST_WORDS);
   mine->keys = memory;
   mine->heads = mine->keys + (uint64_t)mine->words * mine->size;
   mine->order = (uint16_t *)(mine->heads + mine->size / WARP_SIZE + 1);
@@ -134,6 +136,7 @@ DEVICE_INLINE uint64_t find_one(const segment_args &args, tile *mine)
 
 DEVICE_INLINE void store_index(const segment_args &args, uint64_t i, uint64_t index)
 {
+  DEVICE_ASSERT(args.index_bits == 32 || args.index_bits == 64);
   if (args.index_bits == 32)
     ((uint32_t *)args.order)[i] = (uint32_t)index;
   else
@@ -173,6 +176,7 @@ DEVICE_INLINE uint32_t batch_begin(uint32_t batch)
 
 DEVICE_INLINE void store_key(const tile &mine, uint32_t i, const record_key &key)
 {
+  DEVICE_ASSERT(i < mine.size);
   DEVICE_UNROLL
   for (uint32_t w = 0; w < MOST_WORDS; w++)
     if (w < mine.words) mine.keys[w * mine.size + i] = (uint32_t)(key.words[w / 2] >> w % 2 * 32);
@@ -232,6 +236,7 @@ DEVICE_INLINE uint32_t bits_up_to(uint32_t i)
 /* The last head that is not behind record `i`, or 0: where its segment begins. */
 DEVICE_INLINE uint32_t head_of(const tile &mine, uint32_t i)
 {
+  DEVICE_ASSERT(i < mine.size);
   uint32_t w = i / WARP_SIZE, bits = mine.heads[w] & bits_up_to(i);
   while (bits == 0 && w > 0)
     bits = mine.heads[--w];
@@ -241,6 +246,7 @@ DEVICE_INLINE uint32_t head_of(const tile &mine, uint32_t i)
 /* The first head behind record `i`: where its segment ends. */
 DEVICE_INLINE uint32_t next_head(const tile &mine, uint32_t i)
 {
+  DEVICE_ASSERT(i < mine.count);
   uint32_t w = i / WARP_SIZE, bits = mine.heads[w] & ~bits_up_to(i);
   while (bits == 0)
     bits = mine.heads[++w];

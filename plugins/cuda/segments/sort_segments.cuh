@@ -216,12 +216,14 @@ template <reading How>
 device_status start_sort(const device_segment_sort *job, const segment_plan &plan,
                          const record_source &from)
 {
+  RS_ASSERT(job->moved_count <= DEVICE_MOST_MOVED);
   segment_args args = {from,      job->segments,    job->count,      plan.part,
                        plan.tile, words_of(job),    job->index_bits, job->order,
                        {},        job->moved_count, job->disorder};
   for (uint32_t m = 0; m < job->moved_count; m++)
     args.moved[m] = job->moved[m];
   const uint64_t bytes = shared_bytes(plan.tile, args.words, plan.block / WARP_SIZE);
+  RS_ASSERT(bytes <= job->shared_bytes);
   const uint64_t grid = plan.part ? plan_blocks(job->count, plan.part)
                                   : job->segments.count + plan_blocks(job->count, plan.tile);
   return plan.ranked

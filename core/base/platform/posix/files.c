@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/assert.h"
+
 /* Why a file is not read; NULL: it is. */
 static const char *judge(int file)
 {
@@ -21,12 +23,14 @@ static const char *judge(int file)
 static const char *read_all(int file, unsigned char *bytes, size_t limit, size_t *size)
 {
   size_t have = 0;
+  RS_ASSERT(bytes || limit == 0);
   while (have < limit) {
     const ssize_t got = read(file, bytes + have, limit - have);
     if (got == 0) break;
     if (got > 0) have += (size_t)got;
     if (got < 0 && errno != EINTR) return strerror(errno);
   }
+  RS_ASSERT(have <= limit);
   *size = have;
   return NULL;
 }

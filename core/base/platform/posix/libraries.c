@@ -9,10 +9,13 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "base/assert.h"
+
 _Static_assert(RS_PATH_MAX >= PATH_MAX, "realpath() writes as much");
 
 void *rs_library_open(const char *path, char *why, size_t size)
 {
+  RS_ASSERT(path[0] == '/' && size > 0);
   void *const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!library) (void)snprintf(why, size, "%s", dlerror());
   return library;
@@ -40,12 +43,14 @@ bool rs_library_own_folder(char path[RS_PATH_MAX])
       !dladdr((const void *)(uintptr_t)getauxval(AT_PHDR), &program) ||
       own.dli_fbase == program.dli_fbase || !realpath(own.dli_fname, path))
     return false;
+  RS_ASSERT(path[0] == '/');
   *strrchr(path, '/') = '\0';
   return true;
 }
 
 size_t rs_environment(const char *name, char *value, size_t size)
 {
+  RS_ASSERT(value || size == 0);
   const char *const found = secure_getenv(name);
   const size_t needed = found ? strlen(found) + 1 : 0;
   if (needed && needed <= size) memcpy(value, found, needed);

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/assert.h"
+
 enum { LONGEST = 4096 };
 
 /* Reads the numbers at the start of a file of a control group. Returns how many there are, at most
@@ -22,6 +24,7 @@ static int read_numbers(const char *cgroup, const char *name, long long numbers[
   FILE *const file = length > 0 && (size_t)length < sizeof path ? fopen(path, "re") : NULL;
   if (!file) return 0;
   const int found = fscanf(file, "%lld %lld", &numbers[0], &numbers[1]);
+  RS_ASSERT(found <= 2);
   fclose(file);
   return found;
 }

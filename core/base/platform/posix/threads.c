@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/platform/quota.h"
 
 enum { STACK_BYTES = 1 << 20 };
@@ -25,6 +26,7 @@ static void *start(void *thread)
 /* Signals are left to the program's threads. */
 bool rs_thread_create(rs_thread *thread, void (*run)(void *argument), void *argument)
 {
+  RS_ASSERT(run);
   sigset_t all, before;
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return false;
@@ -79,6 +81,7 @@ unsigned rs_processors_in_quota(void)
   const unsigned all = rs_processors();
 #ifdef RS_LOADS_PLUGINS /* otherwise the library opens no file */
   const unsigned quota = rs_quota_in("");
+  RS_ASSERT(all > 0 && quota > 0);
   return all < quota ? all : quota;
 #else
   return all;

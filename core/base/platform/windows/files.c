@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <windows.h>
 
+#include "base/assert.h"
 #include "base/platform/windows/wide.h"
 
 static bool is_folder(const wchar_t *path)
@@ -35,6 +36,7 @@ static const char *read_all(int file, unsigned char *bytes, size_t limit, size_t
     if (got < 0) return strerror(errno);
     have += (size_t)got;
   }
+  RS_ASSERT(have <= limit);
   *size = have;
   return NULL;
 }

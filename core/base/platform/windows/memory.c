@@ -2,8 +2,12 @@
 
 #include <malloc.h>
 
+#include "base/assert.h"
+
 void *rs_aligned_allocate(size_t alignment, size_t size)
 {
+  RS_ASSERT(alignment > 0 && (alignment & (alignment - 1)) == 0);
+  RS_ASSERT(size > 0 && size % alignment == 0);
   return _aligned_malloc(size, alignment);
 }
 

@@ -3,6 +3,8 @@
 #include <process.h>
 #include <windows.h>
 
+#include "base/assert.h"
+
 _Static_assert(sizeof(rs_mutex) == sizeof(SRWLOCK), "it holds one");
 _Static_assert(sizeof(rs_condition) == sizeof(CONDITION_VARIABLE), "it holds one");
 
@@ -38,6 +40,7 @@ static unsigned __stdcall start(void *thread)
 
 bool rs_thread_create(rs_thread *thread, void (*run)(void *argument), void *argument)
 {
+  RS_ASSERT(run);
   thread->run = run;
   thread->argument = argument;
   thread->handle = (HANDLE)_beginthreadex(NULL, STACK_BYTES, start, thread,

@@ -109,6 +109,7 @@ template <class Code> struct linear_scale {
 
   DEVICE_MEMBER uint32_t distance(Code code) const
   {
+    DEVICE_ASSERT(!(code < least));
     return (uint32_t)((Code)(code - least) >> shift);
   }
   DEVICE_MEMBER uint32_t bin(uint32_t distance) const
@@ -119,6 +120,7 @@ template <class Code> struct linear_scale {
 
 template <class Code> DEVICE_INLINE linear_scale<Code> linear_scale_of(code_range<Code> range)
 {
+  DEVICE_ASSERT(!(range.greatest < range.least));
   const Code width = (Code)(range.greatest - range.least);
   const uint32_t shift = shift_to(width, DISTANCE_BITS);
   return {range.least, shift, range_parts_of(CARRY_BINS, (uint32_t)(width >> shift))};
@@ -161,6 +163,7 @@ DEVICE_INLINE folded_scale<Code> folded_scale_of(code_range<Code> range, Code va
     last = bit;
   }
   scale.folded = linear_scale_of<Code>({scale.fold(range.least), scale.fold(range.greatest)});
+  DEVICE_ASSERT(scale.low_bits + scale.gap <= 8 * sizeof(Code));
   return scale;
 }
 
@@ -192,6 +195,7 @@ template <class Code> struct sampled_scale {
       if (sample.codes[cell + half - 1] <= code) cell += half;
     if (sample.codes[cell] <= code) cell++;
     const Code from = cell ? sample.codes[cell - 1] : least;
+    DEVICE_ASSERT(cell <= CELLS);
     const uint32_t part = (uint32_t)((Code)(code - from) >> sample.shifts[cell]);
     return cell * ((1u << SAMPLED_BITS) / (CELLS + 1)) + part_of_range(part, sample.factors[cell]);
   }
@@ -222,6 +226,7 @@ template <class Code, class Code_at>
 DEVICE_INLINE sampled_scale<Code> sampled_scale_of(code_sample<Code> sample, uint32_t count,
                                                    code_range<Code> range, Code_at code_at)
 {
+  DEVICE_ASSERT(count > 0);
   for (uint32_t i = threadIdx.x; i < CELLS; i += blockDim.x)
     sample.codes[i] = code_at((uint32_t)((uint64_t)i * count / CELLS));
   __syncthreads();
@@ -242,6 +247,7 @@ DEVICE_INLINE sampled_scale<Code> sampled_scale_of(code_sample<Code> sample, uin
 /* Counts an element in its bin, and returns how many the bin had before. */
 DEVICE_INLINE uint32_t add_to_bin(uint32_t *bins, uint32_t bin)
 {
+  DEVICE_ASSERT(bin < CARRY_BINS);
   const uint32_t shift = bin % 2 * 16;
   return device_add32(&bins[bin / 2], 1u << shift) >> shift & 0xffff;
 }
@@ -267,6 +273,7 @@ template <uint32_t threads> DEVICE_INLINE uint32_t place_bins(uint32_t *bins)
   most = device_warp_max(most);
   if (threadIdx.x % WARP_SIZE == 0) device_max32(greatest, most);
   const uint32_t before = sample::block_before(sum);
+  DEVICE_ASSERT(before + sum <= CARRY_MOST);
   DEVICE_UNROLL
   for (uint32_t i = 0; i < each; i += 2)
     bins[(threadIdx.x * each + i) / 2] = (before + counts[i]) | (before + counts[i + 1]) << 16;
@@ -277,6 +284,7 @@ template <uint32_t threads> DEVICE_INLINE uint32_t place_bins(uint32_t *bins)
 /* Where a bin begins. */
 DEVICE_INLINE uint32_t bin_place(const uint32_t *bins, uint32_t bin)
 {
+  DEVICE_ASSERT(bin < CARRY_BINS);
   return ((const uint16_t *)bins)[bin];
 }
 
@@ -304,6 +312,7 @@ DEVICE_INLINE void sort_group(uint32_t *words)
 template <uint32_t threads>
 DEVICE_INLINE void sort_groups(uint32_t *words, uint32_t count, uint32_t first)
 {
+  DEVICE_ASSERT(first == 0 || first == GROUP / 2);
   DEVICE_ROLLED
   for (uint32_t at = threadIdx.x * GROUP + first; at < count; at += threads * GROUP) {
     uint32_t group[GROUP];
@@ -379,6 +388,7 @@ DEVICE_INLINE void sort_ties(sort_storage by, uint32_t count, Code_at code_at)
 template <uint32_t threads>
 DEVICE_INLINE void sort_by_digit(sort_storage by, uint32_t count, uint32_t bit)
 {
+  DEVICE_ASSERT(count <= CARRY_MOST && bit + DIGIT_BITS <= 32);
   constexpr uint32_t items = CARRY_MOST / threads;
   const uint32_t warps = threads / WARP_SIZE, warp = threadIdx.x / WARP_SIZE;
   const uint32_t lane = threadIdx.x % WARP_SIZE, digits = 1u << DIGIT_BITS;
@@ -429,6 +439,7 @@ template <uint32_t threads, class Scale, class Code_at>
 DEVICE_INLINE sort_result sort_by_scale(sort_storage by, uint32_t count, const Scale &scale,
                                         Code_at code_at)
 {
+  DEVICE_ASSERT(count <= CARRY_MOST);
   constexpr uint32_t items = CARRY_MOST / threads;
   uint32_t mine[items] = {};
   DEVICE_UNROLL

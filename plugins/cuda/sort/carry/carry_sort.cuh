@@ -42,6 +42,7 @@ template <class Key, class Value> struct memory_of {
 template <class Key, class Value, class Space>
 static memory_of<Key, Value> divide(const carry_plan &plan, Space *from)
 {
+  RS_ASSERT(plan.levels > 0 && plan.levels <= CARRY_MAX_LEVELS);
   memory_of<Key, Value> memory = {};
   memory.elements.keys = (Key *)from->take(plan.count * sizeof(Key));
   if constexpr (has_value<Value>)
@@ -127,6 +128,7 @@ start_split(const sort_state<Key, Sorted> &sort, const element_array<Key, Value>
   const memory_of<Key, Sorted> &memory = sort.memory;
   const uint32_t bytes = is_moved<Value> ? moved.size : element_bytes<Key, Value>;
   const uint32_t level = first ? 0 : 1;
+  RS_ASSERT(level < plan.levels);
   const split_args<Key, Value> args = {sort.order,
                                        from,
                                        memory.sets[level],
@@ -194,6 +196,7 @@ static device_status start_parts(const sort_state<Key, Value> &sort)
 template <class Key, class Value>
 static device_status start_segments(const sort_state<Key, Value> &sort)
 {
+  RS_ASSERT(sort.plan->segments > 0);
   const carry_plan &plan = *sort.plan;
   const memory_of<Key, Value> &memory = sort.memory;
   const segments_args args = {sort.segments,     (uint32_t)plan.count, plan.tiles[0],
@@ -240,6 +243,7 @@ template <class Key>
 static device_status start_records(const sort_state<Key, uint32_t> &sort,
                                    const moved_records &moved)
 {
+  RS_ASSERT(sort.plan->levels == 2);
   const element_array<Key, moved_record> all = {sort.out.keys, NULL};
   const element_array<Key, record_place> tiles = {sort.out.keys, NULL},
                                          places = {sort.memory.elements.keys,

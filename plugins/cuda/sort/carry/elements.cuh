@@ -40,6 +40,7 @@ template <class Key, class Value> struct element_array {
 /* The address of word `i`; word i + 1 begins `stride` bytes behind word i. */
 template <class Key> DEVICE_INLINE const Key *word_at(const Key *words, uint64_t i, uint64_t stride)
 {
+  DEVICE_ASSERT((uintptr_t)words % alignof(Key) == 0);
   return (const Key *)(const void *)((const char *)words + i * stride);
 }
 
@@ -200,6 +201,7 @@ template <class Key> static key_order<Key> key_order_of(const device_pairs &job)
              floats = job.kind == RECSORT_KEY_FLOAT;
   const bool total = job.flags & RECSORT_KEY_NAN_TOTAL;
   const uint32_t width = job.number_width ? job.number_width : all_bits;
+  RS_ASSERT(width + job.number_bit <= all_bits);
   const uint32_t above = all_bits - width - job.number_bit;          /* bits above the number, */
   const uint32_t below = floats ? all_bits - width : job.number_bit; /* and below its code */
   const Key all = (Key) ~(Key)0, number = (Key)(all >> (all_bits - width) << below);

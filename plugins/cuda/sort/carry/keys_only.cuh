@@ -40,6 +40,7 @@ DEVICE_INLINE key_tile key_tile_at(void *memory, uint32_t buckets)
 DEVICE_INLINE void place_key_buckets(uint32_t *counts, uint32_t buckets, uint32_t count,
                                      uint16_t *starts, uint32_t distance)
 {
+  DEVICE_ASSERT(buckets % 2 == 0 && buckets <= 2 * CARRY_BLOCK);
   const uint32_t b = 2 * threadIdx.x;
   const uint32_t one = b < buckets ? counts[b] : 0, two = b < buckets ? counts[b + 1] : 0;
   const uint32_t place = sample::block_before(one + two);
@@ -89,6 +90,7 @@ __global__ void __launch_bounds__(CARRY_BLOCK, device_blocks(CARRY_BLOCK, 2))
   device_await_before();
   tile_work mine;
   if (!find_tile<first>(args, &mine)) return;
+  DEVICE_ASSERT(mine.count <= CARRY_KEYS_TILE);
   uint32_t keys[items], slots[items] = {};
   const auto has = [&](uint32_t t) { return t * CARRY_BLOCK + threadIdx.x < mine.count; };
   const auto key_at = [&](uint32_t t) {
@@ -173,6 +175,7 @@ template <class Work> DEVICE_INLINE void for_items(uint32_t count, const Work &w
 /* True if words are in order. By all threads of the block; two barriers. */
 DEVICE_INLINE bool are_sorted(const uint32_t *words, uint32_t count)
 {
+  DEVICE_ASSERT(count > 0);
   bool wrong = false;
   for_items(count - 1, [&](uint32_t, uint32_t j, bool has) {
     wrong |= has && words[word_place(j)] > words[word_place(j + 1)];
@@ -199,6 +202,7 @@ DEVICE_INLINE bool sort_key_bins(uint32_t *words, uint32_t count, uint32_t most_
 DEVICE_INLINE sort_result sort_codes(sort_storage by, uint32_t count, code_range<uint32_t> range,
                                      const uint32_t *codes)
 {
+  DEVICE_ASSERT(count <= CARRY_MOST);
   const range_parts bin_of = range_parts_of(CARRY_BINS, range.greatest - range.least);
   uint32_t numbers[key_part_items / 2] = {}; /* in their bins, two in each */
   if (range.least >= range.greatest) return ALIKE;
@@ -248,6 +252,7 @@ __global__ void __launch_bounds__(CARRY_SORT_BLOCK, device_blocks(CARRY_SORT_BLO
   for (uint32_t p = blockIdx.x; p < parts; p += gridDim.x) {
     const sorted_part<uint32_t> part = next.part;
     const uint32_t count = part.of.count;
+    DEVICE_ASSERT(count > 0 && count <= args.most);
     uint32_t codes[key_part_items] = {};
     list_runs(next.from, part.of, next.run, by.runs);
     for_items(count, [&](uint32_t t, uint32_t i,

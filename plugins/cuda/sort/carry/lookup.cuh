@@ -38,6 +38,7 @@ static_assert(CARRY_MOST_BUCKETS <= 1 << ENTRY_BITS, "an entry has room for any 
  * one. */
 template <class Code> DEVICE_INLINE uint32_t place_in_entry(Code distance, uint32_t shift)
 {
+  DEVICE_ASSERT(shift > 0 && shift <= 8 * sizeof(Code));
   constexpr uint32_t width = 8 * sizeof(Code);
   const Code above = (Code)(distance << (width - shift));
   return part_of_range((uint32_t)(above >> (width - WARP_SIZE)), ENTRY_PLACES);
@@ -98,8 +99,10 @@ DEVICE_INLINE void load_lookup(const splitter_set<Code> &set, uint32_t section,
 template <class Code>
 DEVICE_INLINE void set_range(const Code *splitters, uint32_t buckets, Code *least, Code *range)
 {
+  DEVICE_ASSERT(buckets > 1);
   enum { SHARE_BITS = 8 };
   const Code first = splitters[0], last = splitters[buckets - 2];
+  DEVICE_ASSERT(!(last < first));
   const Code margin = (Code)(((Code)(last - first) >> SHARE_BITS) + 1), sum = (Code)(last + margin);
   *least = first > margin ? (Code)(first - margin) : 0;
   *range = (Code)((sum < last ? (Code) ~(Code)0 : sum) - *least);
@@ -129,6 +132,7 @@ template <class Code> DEVICE_INLINE uint32_t look_up(const lookup<Code> &by, boo
     shift = cell & 0xffff;
     entry = ((uint32_t)(distance >> shift) + (cell >> 16)) & 0xffff;
   }
+  DEVICE_ASSERT(entry < 2 * (carry_table_words(by.buckets) - CARRY_HEAD_WORDS));
   const uint32_t word = by.entries()[entry];
   const uint32_t before = (word + (1u << ENTRY_BITS)) & (LOOKUP_UNSURE | ((1u << ENTRY_BITS) - 1));
   return before + (place_in_entry(distance, shift) >= word >> ENTRY_BITS);
@@ -144,6 +148,7 @@ DEVICE_INLINE uint32_t search_bucket(const lookup<Code> &by, uint32_t found, Cod
     const uint32_t at = found + (1u << step) - 1;
     if (at < all && by.splitters[at] <= code) found = at + 1;
   }
+  DEVICE_ASSERT(found <= all);
   return found;
 }
 

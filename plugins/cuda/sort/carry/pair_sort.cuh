@@ -122,6 +122,7 @@ template <class Key>
 device_status record_sort<Key>::sort(const carry_plan &plan, const device_job &job,
                                      const device_buffers &buffers)
 {
+  RS_ASSERT(buffers.words && job.move);
   pair_space space = {{buffers.keys[0], buffers.indices[0]}, 0, {(char *)buffers.extra, 0}};
   const device_words &words = *buffers.words;
   const device_move &move = *job.move;

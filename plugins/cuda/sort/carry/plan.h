@@ -2,6 +2,7 @@
 #ifndef RECSORT_CUDA_CARRY_PLAN_H
 #define RECSORT_CUDA_CARRY_PLAN_H
 
+#include "base/assert.h"
 #include "cuda/plan.h"
 
 /* Tests have fewer, so that a few elements make many tiles and parts. */
@@ -110,6 +111,7 @@ static inline uint64_t carry_sort_bytes(uint32_t most, uint32_t code)
 /* The most tiles of all sections together on a level; see list_section(). */
 static inline uint64_t carry_most_tiles(const carry_plan *plan, uint32_t level)
 {
+  RS_ASSERT(level < CARRY_MAX_LEVELS && plan->tiles[level] > 0);
   return plan_blocks(plan->count, plan->tiles[level]) + (level ? plan->buckets[0] : plan->segments);
 }
 
@@ -129,6 +131,7 @@ static inline uint64_t carry_sections(const carry_plan *plan)
  * second, and more for large buckets, of which few fit in a part. */
 static inline uint32_t carry_samples(const carry_plan *plan, uint32_t level)
 {
+  RS_ASSERT(level < plan->levels);
   const uint64_t all = carry_sections(plan) * plan->buckets[plan->levels - 1];
   const bool more =
       level + 1 < plan->levels || plan->segments || plan->count / all > plan->most / 7;
@@ -146,6 +149,7 @@ static inline uint64_t carry_choose_bytes(const carry_plan *plan, uint32_t level
 /* The parts that blocks sort, as expected and at most. */
 static inline uint64_t carry_usual_parts(const carry_plan *plan)
 {
+  RS_ASSERT(plan->joined > 0);
   return plan->count / plan->joined + carry_sections(plan);
 }
 
@@ -168,6 +172,7 @@ static inline uint32_t carry_tile_of(uint64_t room, uint32_t items, uint32_t ele
  * shared memory. */
 static inline uint64_t carry_room(uint64_t shared, uint32_t blocks)
 {
+  RS_ASSERT(blocks == 2 || blocks == 3);
   enum { LARGE = 200 << 10, TWO_BLOCKS = 113 << 10, THREE_BLOCKS = 75 << 10, STATIC = 1 << 10 };
   if (shared < LARGE) return shared - STATIC;
   return (blocks == 2 ? (uint64_t)TWO_BLOCKS : (uint64_t)THREE_BLOCKS) - STATIC;
@@ -180,6 +185,7 @@ static inline bool carry_set_sizes(carry_plan *plan, uint64_t shared, uint32_t e
 {
   const uint64_t two = carry_room(shared, 2), three = carry_room(shared, 3);
   const uint32_t buckets = plan->buckets[plan->levels - 1];
+  RS_ASSERT(plan->levels > 0 && plan->levels <= CARRY_MAX_LEVELS);
   plan->tiles[0] = carry_tile_of(two, CARRY_FIRST_ITEMS, element, code, plan->buckets[0]);
   plan->tiles[1] = carry_tile_of(three, CARRY_SECOND_ITEMS, element, code, buckets);
   plan->keys_only &= carry_keys_bytes(CARRY_MOST_BUCKETS) <= three;
@@ -212,6 +218,7 @@ static inline void carry_set_buckets(carry_plan *plan, uint64_t count)
   const uint64_t buckets = plan_blocks(count, plan_min(USUAL, plan->most / PARTS));
   plan->levels = 1;
   plan->buckets[0] = (uint32_t)plan_clamp((buckets + 1) / 2 * 2, LEAST, CARRY_MOST_BUCKETS);
+  RS_ASSERT(plan->buckets[0] % 2 == 0);
   if (count <=
       plan_min(CARRY_MOST_SPLIT_ONCE, CARRY_MOST_BUCKETS * plan_min(LARGE, plan->most * 2 / 5)))
     return;
@@ -221,6 +228,7 @@ static inline void carry_set_buckets(carry_plan *plan, uint64_t count)
   plan->levels = 2;
   plan->buckets[0] = root;
   plan->buckets[1] = (uint32_t)plan_clamp((buckets / root + 1) / 2 * 2, LEAST, CARRY_MOST_BUCKETS);
+  RS_ASSERT(plan->buckets[1] % 2 == 0 && plan->buckets[0] <= CARRY_MOST_BUCKETS);
 }
 
 /* Changes a plan with two levels for records of `size` bytes that the first one moves, so that
@@ -253,6 +261,7 @@ static inline bool carry_plan_of(carry_plan *plan, uint64_t count, uint64_t shar
   }
   const uint64_t each = count / carry_sections(plan) / plan->buckets[plan->levels - 1];
   plan->joined = plan->most - (uint32_t)plan_min(each + each / 4, plan->most / 2);
+  RS_ASSERT(plan->joined > 0 && plan->joined <= plan->most);
   return count <= (uint64_t)CARRY_MOST_BUCKETS * CARRY_MOST_BUCKETS * (plan->most / 8 * 5);
 }
 
@@ -280,6 +289,7 @@ static inline bool carry_plan_segments(carry_plan *plan, uint64_t count, uint64_
   }
   const uint64_t each = longest / plan->buckets[0];
   plan->joined = plan->most - (uint32_t)plan_min(each + each / 4, plan->most / 2);
+  RS_ASSERT(plan->joined > 0 && plan->joined <= plan->most);
   plan->segments = (uint32_t)segments;
   return plan->levels == 1 && count < UINT64_C(1) << 31 && segments < UINT64_C(1) << 31;
 }

@@ -38,6 +38,7 @@ struct section_tiles {
 
 DEVICE_INLINE section_tiles tiles_of(const split_tiles &all, const section &of)
 {
+  DEVICE_ASSERT(all.tile > 0);
   const uint32_t tiles = (uint32_t)plan_blocks(of.count, all.tile);
   return {all.starts + (uint64_t)of.first_tile * all.buckets,
           all.tile,
@@ -56,6 +57,7 @@ DEVICE_INLINE section_tiles tiles_of_all(const split_tiles &all, element_count c
 /* Where bucket b begins in a tile; b may be the number of buckets. */
 DEVICE_INLINE uint32_t bucket_start(section_tiles from, uint32_t b, uint32_t tile)
 {
+  DEVICE_ASSERT(b <= from.buckets && tile < from.tiles);
   if (b < from.buckets) return from.starts[(uint64_t)b * from.tiles + tile];
   return (uint32_t)plan_min(from.tile, from.count - tile * from.tile);
 }
@@ -81,6 +83,7 @@ struct run_list {
 
 DEVICE_INLINE void add_run(run_list list, uint32_t run, uint32_t at, uint32_t end, uint32_t from)
 {
+  DEVICE_ASSERT(at < end);
   list.from[run] = from - at;
   if (at % WARP_SIZE) device_or32(&list.words[at / WARP_SIZE].heads, 1u << at % WARP_SIZE);
   DEVICE_ROLLED
@@ -116,6 +119,7 @@ DEVICE_INLINE run_in_tile find_run(section_tiles from, bucket_part part, uint32_
  * ends with a barrier. */
 DEVICE_INLINE void list_runs(section_tiles from, bucket_part part, run_in_tile run, run_list list)
 {
+  DEVICE_ASSERT(part.count > 0 && run.length <= from.tile);
   const uint32_t step = listed_tiles();
   uint32_t before = 0, runs = 0;
   for (uint32_t word = threadIdx.x; word * WARP_SIZE < part.count; word += blockDim.x)
@@ -141,6 +145,7 @@ DEVICE_INLINE void list_runs(section_tiles from, bucket_part part, run_in_tile r
 /* Advances a part by the elements that it has. */
 DEVICE_INLINE void go_on(section_tiles from, bucket_part *part)
 {
+  DEVICE_ASSERT(part->tile < from.tiles);
   for (uint32_t left = part->count + part->skip;;) {
     const uint32_t length =
         bucket_start(from, part->end, part->tile) - bucket_start(from, part->b, part->tile);

@@ -51,6 +51,7 @@ DEVICE_INLINE section list_section(const sections_args<Key> &args, uint32_t s, u
   __syncthreads();
   end = sample::block_sum(end);
   __syncthreads();
+  DEVICE_ASSERT(begin <= end);
   const uint32_t first_tile = begin / tile_size + s, next = end / tile_size + s + 1;
   const section all = {begin, end - begin, first_tile, is_one_key(args.splitters, from.buckets, s)};
   uint32_t before = 0;
@@ -66,6 +67,7 @@ DEVICE_INLINE section list_section(const sections_args<Key> &args, uint32_t s, u
     before += sum;
     __syncthreads();
   }
+  DEVICE_ASSERT(before == all.count);
   uint32_t spare = (uint32_t)plan_blocks(all.count, tile_size) + threadIdx.x;
   for (; first_tile + spare < next; spare += blockDim.x)
     args.begins[first_tile + spare] = {s, spare, 0, 0}; /* begins behind the last element */
@@ -132,6 +134,7 @@ template <class Key>
 DEVICE_INLINE void bucket_range(const Key *splitters, uint32_t buckets, uint32_t b, Key *least,
                                 Key *greatest)
 {
+  DEVICE_ASSERT(b < buckets);
   if (b > 0) *least = splitters[b - 1];
   if (b + 1 < buckets) *greatest = (Key)(splitters[b] - 1);
 }
@@ -148,6 +151,7 @@ template <class Key> struct listed_section {
 template <class Key>
 DEVICE_INLINE sorted_part<Key> part_of(const listed_section<Key> &of, uint32_t b, uint32_t end)
 {
+  DEVICE_ASSERT(b < end && end <= of.from.buckets);
   sorted_part<Key> part = {{b, end, 0, 0, of.begins[end] - of.begins[b]},
                            blockIdx.x,
                            of.from.begin + of.begins[b],
@@ -162,12 +166,14 @@ DEVICE_INLINE sorted_part<Key> part_of(const listed_section<Key> &of, uint32_t b
 template <class Key>
 DEVICE_INLINE void add_part(const part_list<Key> &list, const sorted_part<Key> &part)
 {
+  DEVICE_ASSERT(part.of.count > 0);
   list.parts[device_add32(list.count, 1)] = part;
 }
 
 template <class Key>
 DEVICE_INLINE void add_hard(const part_list<Key> &list, const sorted_part<Key> &part)
 {
+  DEVICE_ASSERT(part.of.count > 0);
   list.hard[device_add32(list.hard_count, 1)] = part;
 }
 
@@ -247,6 +253,7 @@ template <class Key>
 DEVICE_INLINE void add_pieces(const part_list<Key> &list, const section_tiles &from,
                               const sorted_part<Key> &all, uint32_t most)
 {
+  DEVICE_ASSERT(most > 0);
   sorted_part<Key> part = all;
   for (uint32_t done = 0; done < all.of.count; done += part.of.count) {
     part.of.count = (uint32_t)plan_min(all.of.count - done, most);
@@ -264,6 +271,7 @@ DEVICE_INLINE void add_large(const parts_args<Key> &args, const listed_section<K
   uint32_t last = end - 1;
   while (of.begins[last] == of.begins[end]) /* an empty bucket */
     last--;
+  DEVICE_ASSERT(last >= b);
   if (of.begins[last] > of.begins[b]) add_part(args.list, part_of(of, b, last));
   const sorted_part<Key> part = part_of(of, last, last + 1);
   if (part.of.count <= args.most) {
@@ -280,6 +288,7 @@ DEVICE_INLINE void add_large(const parts_args<Key> &args, const listed_section<K
 template <class Key> DEVICE_INLINE void add_one_key(const parts_args<Key> &args, const section &of)
 {
   const uint32_t tile = args.tiles.tile;
+  DEVICE_ASSERT(args.most > 0);
   for (uint32_t done = threadIdx.x * args.most; done < of.count; done += blockDim.x * args.most) {
     sorted_part<Key> part = {};
     part.of = {0, 1, done / tile, done % tile, (uint32_t)plan_min(of.count - done, args.most)};
@@ -307,6 +316,7 @@ __global__ void __launch_bounds__(CARRY_LIST_BLOCK)
     add_one_key(args, all);
     return;
   }
+  DEVICE_ASSERT(buckets > 0 && buckets <= CARRY_MOST_BUCKETS);
   listed_section<Key> of = {tiles_of(args.tiles, all), splitters, begins, 0, (Key) ~(Key)0};
   for (uint32_t i = threadIdx.x; i < buckets; i += blockDim.x)
     splitters[i] = args.set.splitters[(uint64_t)s * buckets + i];
@@ -326,8 +336,10 @@ __global__ void __launch_bounds__(CARRY_LIST_BLOCK)
     if (is_head(b)) firsts[at++] = (uint16_t)b;
   if (threadIdx.x == 0) firsts[groups] = (uint16_t)buckets;
   __syncthreads();
+  DEVICE_ASSERT(groups > 0 && groups <= buckets);
   for (uint32_t g = threadIdx.x; g < groups; g += blockDim.x) {
     const uint32_t b = firsts[g], end = firsts[g + 1], count = begins[end] - begins[b];
+    DEVICE_ASSERT(b < end && end <= buckets);
     if (count > args.most) {
       add_large(args, of, b, end);
     } else if (count) {

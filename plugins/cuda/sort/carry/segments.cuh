@@ -92,6 +92,7 @@ __global__ void __launch_bounds__(CARRY_BLOCK)
   const section of = args.sections[begin.section];
   const uint32_t done = begin.number * args.tile;
   const uint32_t end = (uint32_t)plan_min(of.count, (uint64_t)done + args.tile);
+  DEVICE_ASSERT(done < of.count);
   bool wrong = false;
   for (uint32_t i = done + threadIdx.x; i < end; i += blockDim.x) {
     if (i == 0) continue;
@@ -130,6 +131,7 @@ __global__ void __launch_bounds__(CARRY_BLOCK)
   const uint64_t before = args.segments.count ? edge(0) : 0;
   const uint64_t behind = args.segments.count ? edge(args.segments.count) : args.count();
   const uint64_t inside = behind > before ? behind - before : 0;
+  DEVICE_ASSERT(inside <= args.count.most);
   const uint64_t all = args.count.most - inside, threads = (uint64_t)gridDim.x * blockDim.x;
   const auto place = [&](uint64_t i) { return i < before ? i : i + inside; };
   for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < all;

@@ -57,6 +57,7 @@ DEVICE_INLINE void gather_part(const sort_parts_args<Key, Value> &args,
                                sort_parts_storage<Key, Value> by, const section_tiles &from,
                                const bucket_part &part, run_in_tile run)
 {
+  DEVICE_ASSERT(part.count <= args.most);
   list_runs(from, part, run, by.runs);
   DEVICE_UNROLL
   for (uint32_t t = 0; t < CARRY_MOST / CARRY_SORT_BLOCK; t++) {
@@ -97,6 +98,7 @@ DEVICE_INLINE code_range<Key> narrow_range(const sort_parts_args<Key, Value> &ar
                                            sort_parts_storage<Key, Value> by, uint32_t count,
                                            code_range<Key> range)
 {
+  DEVICE_ASSERT(count > 0);
   if (range.least > 0 && range.greatest < (Key) ~(Key)0) return range; /* splitters have told it */
   return range_of_codes<Key>(count, key_codes<Key>{&args.order, by.elements.keys});
 }
@@ -146,6 +148,7 @@ DEVICE_INLINE void sort_rough_part(const sort_parts_args<Key, Value> &args,
                                    sort_parts_storage<Key, Value> by, uint32_t count,
                                    uint32_t begin)
 {
+  DEVICE_ASSERT(count > 0 && count <= args.most);
   const key_codes<Key> codes = {&args.order, by.elements.keys};
   const bool mixed = sort_crowded<CARRY_SORT_BLOCK, Key>(
       by.by, count, range_of_codes<Key>(count, codes), by.sample, codes);
@@ -173,6 +176,7 @@ DEVICE_INLINE Key end_of_range(const sort_parts_args<Key, Value> &args,
                                sort_parts_storage<Key, Value> by, const section_tiles &from,
                                const bucket_part &all, Key low, uint32_t *count)
 {
+  DEVICE_ASSERT(all.count > args.most);
   uint32_t before = 0, some = (uint32_t)((uint64_t)CELLS * args.most / all.count * 3 / 4);
   sample_bucket(args, by, from, all);
   for (uint32_t half = CELLS / 2; half > 0; half /= 2)
@@ -210,6 +214,7 @@ DEVICE_INLINE void sort_oversized(const sort_parts_args<Key, Value> &args,
       taken += some;
       __syncthreads();
     });
+    DEVICE_ASSERT(taken == count);
     if (count && count <= args.most) sort_rough_part(args, by, count, bucket.begin + done);
     __syncthreads();
     done += count;

@@ -59,6 +59,7 @@ template <class Key, class Value>
 DEVICE_INLINE split_storage<Key, Value> split_storage_at(void *memory, uint32_t tile,
                                                          uint32_t buckets, uint32_t bytes)
 {
+  DEVICE_ASSERT(tile % WARP_SIZE == 0 && buckets % 2 == 0);
   enum { ALIGNED = 8 };
   split_storage<Key, Value> by;
   void *at;
@@ -128,6 +129,7 @@ DEVICE_INLINE void place_buckets(uint32_t *counts, uint32_t *edges, uint32_t buc
 {
   constexpr uint32_t warps = CARRY_BLOCK / WARP_SIZE;
   const uint32_t words = buckets / 2, w = threadIdx.x;
+  DEVICE_ASSERT(buckets % 2 == 0 && words <= CARRY_BLOCK);
   uint32_t mine[warps], all = 0;
   DEVICE_UNROLL
   for (uint32_t warp = 0; warp < warps; warp++) {
@@ -179,6 +181,7 @@ DEVICE_INLINE bool find_tile(const split_args<Key, Value> &args, tile_work *mine
   mine->starts =
       args.tiles.starts + (uint64_t)mine->of.first_tile * args.set.buckets + mine->begin.number;
   mine->distance = (uint32_t)plan_blocks(mine->of.count, tile);
+  DEVICE_ASSERT(mine->begin.number < mine->distance);
   return true;
 }
 
@@ -188,6 +191,7 @@ DEVICE_INLINE void list_tile_runs(const split_args<Key, Value> &args, const tile
                                   run_list runs)
 {
   const tile_begin begin = mine.begin;
+  DEVICE_ASSERT(begin.section < args.source.buckets);
   const section_tiles from = tiles_of_all(args.source, args.order.count);
   const bucket_part part = {begin.section, begin.section + 1, begin.tile, begin.skip, mine.count};
   list_runs(from, part, find_run(from, part, 0), runs);
@@ -201,6 +205,7 @@ DEVICE_INLINE void find_buckets(const split_args<Key, Value> &args,
                                 const split_storage<Key, Value> &by, uint32_t items, uint32_t count,
                                 uint32_t *slots)
 {
+  DEVICE_ASSERT(items <= most && count <= items * CARRY_BLOCK);
   const auto key_at = [&](uint32_t t) {
     const uint32_t i = warp_item(whole ? most : items, t);
     return tile_key(args, by, whole || i < count ? i : 0);
@@ -250,6 +255,7 @@ DEVICE_INLINE bool split_elements(const split_args<Key, Value> &args,
   uint32_t *const mine = by.counts + threadIdx.x / WARP_SIZE * (buckets / 2);
   const uint16_t *const places = (const uint16_t *)mine;
   uint32_t slots[most] = {};
+  DEVICE_ASSERT(tile.count > 0 && buckets <= CARRY_MOST_BUCKETS);
   for (uint32_t i = threadIdx.x; i < words; i += CARRY_BLOCK)
     by.counts[i] = 0;
   for (uint32_t i = threadIdx.x; i < args.tiles.tile / WARP_SIZE; i += CARRY_BLOCK)
@@ -336,6 +342,7 @@ DEVICE_INLINE void load_records(const moved_records &moved, uint64_t first, uint
 {
   const char *const from = (const char *)moved.units.from + first * moved.size;
   const uint32_t bytes = count * moved.size, four = sizeof(uint32_t), most = 4 * four;
+  DEVICE_ASSERT((uintptr_t)from % four == 0 && bytes % four == 0);
   const uint32_t large = (uintptr_t)from % most ? 0 : bytes / most;
   for (uint32_t i = threadIdx.x; i < large; i += CARRY_BLOCK)
     device_copy_in((records_unit16 *)memory + i, (const records_unit16 *)(const void *)from + i);

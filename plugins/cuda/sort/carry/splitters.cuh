@@ -47,6 +47,7 @@ template <class Key> struct codes_there {
 /* The number of the section's element of sample i: anywhere in an equal part of the section. */
 DEVICE_INLINE uint32_t sample_place(uint32_t i, uint32_t samples, uint32_t count)
 {
+  DEVICE_ASSERT(i < samples && samples <= count);
   const uint64_t begin = (uint64_t)count * i / samples, end = (uint64_t)count * (i + 1) / samples;
   uint32_t mixed = (i + 1) * 0x9e3779b9u;
   mixed = (mixed ^ mixed >> 15) * 0x85ebca6bu;
@@ -62,6 +63,7 @@ DEVICE_INLINE void find_elements(const sections_args<Key> &source, uint32_t s,
                                  const uint32_t *befores, uint32_t *places)
 {
   const section_tiles from = tiles_of_all(source.tiles, source.count);
+  DEVICE_ASSERT(from.tiles > 0);
   uint32_t tiles[items] = {};
   DEVICE_ROLLED
   for (uint32_t count = from.tiles; count > 1; count -= count / 2)
@@ -100,13 +102,16 @@ template <class Key>
 DEVICE_INLINE Key candidate(const Key *codes, sort_storage by, bool mixed, uint32_t samples,
                             uint32_t buckets, uint32_t i)
 {
+  DEVICE_ASSERT(i + 1 < buckets);
   const uint32_t j = (uint32_t)((uint64_t)(i + 1) * samples / buckets);
+  DEVICE_ASSERT(j < samples);
   return codes[mixed ? element_at(by, j) : j];
 }
 
 /* How many bits of a distance tell the entry in a cell of so many splitters. */
 DEVICE_INLINE uint32_t entry_bits(uint32_t splitters, uint32_t shift)
 {
+  DEVICE_ASSERT(shift > 0);
   enum { MORE = 2 }; /* 4 to 8 entries for each splitter */
   if (!splitters) return 0;
   return (uint32_t)plan_min(WARP_SIZE - device_clz32(splitters) + MORE, shift - 1);
@@ -151,6 +156,7 @@ DEVICE_INLINE void write_table(Key *splitters, uint32_t buckets, Key *written, u
   if (flat) some = (uint32_t)plan_min(flat_bits, shift - 1);
   uint32_t entries;
   const uint32_t before = sample::block_before_all(t < CARRY_CELLS ? 1u << some : 0, &entries);
+  DEVICE_ASSERT(entries <= 2 * (carry_table_words(buckets) - CARRY_HEAD_WORDS));
   if (t == 0) *most = 0;
   if (t < CARRY_CELLS) cells[t] = (before - (t << some)) << 16 | (shift - some);
   __syncthreads();

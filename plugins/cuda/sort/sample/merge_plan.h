@@ -11,6 +11,7 @@
 #ifndef RECSORT_CUDA_SAMPLE_MERGE_PLAN_H
 #define RECSORT_CUDA_SAMPLE_MERGE_PLAN_H
 
+#include "base/assert.h"
 #include "cuda/sort/sample/plan.h"
 
 enum {
@@ -39,10 +40,12 @@ typedef struct sample_merge_plan {
 /* The elements of a run, and the position of one of them among all keys. */
 RECSORT_HD static inline uint64_t sample_run_length(const sample_runs *runs, uint32_t run)
 {
+  RS_ASSERT(run < runs->count && runs->bounds[run] <= runs->bounds[run + 1]);
   return (runs->bounds[run + 1] - runs->bounds[run]) >> runs->shift;
 }
 RECSORT_HD static inline uint64_t sample_run_at(const sample_runs *runs, uint32_t run, uint64_t i)
 {
+  RS_ASSERT(run < runs->count);
   return runs->bounds[run] + ((i + 1) << runs->shift) - 1;
 }
 
@@ -129,6 +132,7 @@ static inline bool sample_merge_fits(const device_job *job, sample_traits traits
 static inline sample_runs sample_runs_of_width(const device_job *job, uint64_t width)
 {
   sample_runs runs = {(uint32_t)plan_blocks(job->count, width), 0, {0}};
+  RS_ASSERT(runs.count <= SAMPLE_MOST_RUNS);
   for (uint32_t r = 1; r <= runs.count; r++)
     runs.bounds[r] = plan_min(r * width, job->count);
   return runs;

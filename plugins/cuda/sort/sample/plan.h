@@ -2,6 +2,7 @@
 #ifndef RECSORT_CUDA_SAMPLE_PLAN_H
 #define RECSORT_CUDA_SAMPLE_PLAN_H
 
+#include "base/assert.h"
 #include "cuda/plan.h"
 
 #ifndef SAMPLE_LEAST_DECIDED
@@ -79,6 +80,7 @@ static inline sample_ranking sample_ranking_of(const device_job *job, uint64_t c
 {
   enum { ALONE_BLOCK = 256, KEY_BYTES = 16 };
   const sample_tuning tuning = sample_tuning_of(job);
+  RS_ASSERT(job->shared_bytes >= KEY_BYTES);
   const uint64_t most = plan_power_below(job->shared_bytes / KEY_BYTES);
   const uint64_t most_alone = plan_min(most, tuning.most_alone);
   const bool alone = count <= most_alone;
@@ -87,11 +89,13 @@ static inline sample_ranking sample_ranking_of(const device_job *job, uint64_t c
   const sample_ranking how = {
       (uint32_t)plan_clamp(asked, WARP_SIZE, most_threads),
       (uint32_t)__builtin_ctzll(alone ? most_alone : plan_min(most, tuning.run)), alone};
+  RS_ASSERT(how.block % WARP_SIZE == 0);
   return how;
 }
 
 static inline uint64_t sample_rank_blocks(const sample_ranking *how, uint64_t count)
 {
+  RS_ASSERT(how->block >= WARP_SIZE);
   return plan_blocks(count, how->block / WARP_SIZE * SAMPLE_WARP_RANKED);
 }
 
@@ -124,6 +128,7 @@ typedef struct sample_traits {
 /* Shared memory of a block that sorts a tile: pairs, tags, and bins with one behind the last. */
 static inline uint64_t sample_tile_bytes(uint32_t block, sample_traits traits)
 {
+  RS_ASSERT(block > 0 && traits.items > 0);
   const uint64_t pairs = (uint64_t)block * traits.items * (traits.pair_bytes + sizeof(uint32_t));
   return pairs + ((uint64_t)block * traits.bins + 4) * sizeof(uint32_t);
 }
@@ -157,6 +162,7 @@ static inline bool sample_detects_order(const device_job *job)
 /* The most keys that a drop-merge may drop. With more, an ordinary sort is faster. */
 static inline uint64_t sample_most_dropped(const device_job *job)
 {
+  RS_ASSERT(sample_tuning_of(job).drop_share > 0);
   return job->count / sample_tuning_of(job).drop_share;
 }
 
@@ -225,6 +231,7 @@ static inline sample_plan sample_plan_of_tiles(const device_job *job, sample_tra
   plan.tile = plan.block * traits.items;
   plan.limit = tuning.limit;
   plan.bins = (uint32_t)plan_max(plan.block / (traits.pair_bytes > sizeof(uint64_t) ? 32 : 16), 8);
+  RS_ASSERT((plan.block & (plan.block - 1)) == 0);
   return plan;
 }
 
@@ -236,6 +243,7 @@ static inline sample_plan sample_plan_of(const device_job *job, sample_traits tr
     sample_set_asked(&plan, job);
   else
     sample_set_padded(&plan, traits, job);
+  RS_ASSERT(plan.buckets <= SAMPLE_MOST_BUCKETS);
   return plan;
 }
 

@@ -38,6 +38,7 @@ DEVICE_INLINE uint32_t exponential_bits_of(uint32_t bins)
 
 DEVICE_INLINE uint32_t exponential_bin(uint32_t lead, uint32_t bits)
 {
+  DEVICE_ASSERT(bits <= 31);
   const uint32_t zeros = device_clz32(lead | 1);
   return ((30 - zeros) << bits) + ((lead | 1) << zeros >> (31 - bits));
 }
@@ -73,6 +74,7 @@ template <class Pair>
 DEVICE_INLINE uint32_t lookup_bin(const bucket_lookup<Pair> *lookup, uint32_t bins, Pair pair,
                                   bool plainly)
 {
+  DEVICE_ASSERT(bins > 0);
   const bin_scale<Pair> *const scale = &lookup->scale;
   const key_of<Pair> key = pair.key - scale->origin; /* wraps around for keys below the origin */
   bool within = key <= lookup->range, below = pair.key < scale->origin;
@@ -107,6 +109,7 @@ template <class Pair>
 DEVICE_INLINE Pair lookup_pair(const bucket_lookup<Pair> *lookup, uint32_t bin)
 {
   const bin_scale<Pair> *const scale = &lookup->scale;
+  DEVICE_ASSERT(lookup->exponential_bits > 0 || scale->factor > 0);
   const uint64_t all = (uint64_t)bin << 32;
   const uint64_t lead = lookup->exponential_bits > 0
                             ? exponential_lead(bin, lookup->exponential_bits)
@@ -130,6 +133,7 @@ DEVICE_INLINE Pair lookup_pair(const bucket_lookup<Pair> *lookup, uint32_t bin)
 /* True if a splitter is alone in its bin and far from the others. */
 DEVICE_INLINE bool is_movable(const uint32_t *bins, uint32_t last, uint32_t i)
 {
+  DEVICE_ASSERT(i <= last);
   enum { LIGHT = 4 }; /* least distance between splitters, in bins */
   return i > 0 && i < last && bins[i] >= bins[i - 1] + LIGHT && bins[i + 1] >= bins[i] + LIGHT;
 }
@@ -162,6 +166,7 @@ DEVICE_INLINE void set_lookup_bins(const splitter_set<Pair> *set, const pair_arr
   for (uint32_t i = threadIdx.x; i + 1 < set->buckets; i += blockDim.x)
     bins[i] = lookup_bin(lookup, set->bins, pair_get(splitters, i), false);
   lookup->stride = stride_of(bins, set->buckets - 1);
+  DEVICE_ASSERT(lookup->stride > 0 && lookup->stride <= set->buckets);
 }
 
 /* The number of low zero bits that the differences of all splitter keys from the first one have in
@@ -199,6 +204,7 @@ DEVICE_INLINE void make_lookup(const splitter_set<Pair> *set, const pair_array<P
   const uint32_t last = set->buckets - 2, every = gridDim.x * blockDim.x;
   const uint32_t mine = blockIdx.x * blockDim.x + threadIdx.x;
   const Pair least = pair_get(splitters, 0), greatest = pair_get(splitters, last);
+  DEVICE_ASSERT(set->buckets > 1 && set->buckets <= SAMPLE_MOST_BUCKETS);
   bucket_lookup<Pair> lookup;
   const uint32_t tail = tail_of(splitters, last + 1);
   lookup.scale = scale_of(least, greatest, set->index_bits, tail, set->bins - 1);
@@ -220,6 +226,7 @@ DEVICE_INLINE void make_lookup(const splitter_set<Pair> *set, const pair_array<P
   for (uint32_t bin = mine; bin < set->bins; bin += every) {
     const uint32_t low = count_below(bins, last + 1, bin);
     const uint32_t high = count_below(bins, last + 1, bin + 1);
+    DEVICE_ASSERT(low <= high && high <= last + 1);
     const bool one = low == high || (low + 1 == high && is_movable(bins, last, low));
     set->table[bin] = (uint16_t)(low | (one ? ONE_BUCKET : 0));
   }
@@ -312,6 +319,7 @@ DEVICE_INLINE void find_buckets(const pair_source<Pair> *source, const splitter_
   DEVICE_UNROLL
   for (uint32_t t = 0; t < policy<Pair>::batch; t++)
     buckets[t] %= ONE_BUCKET;
+  DEVICE_ASSERT(buckets[0] < set->buckets);
 }
 
 /* Entries of a table that are loaded at once. */
@@ -325,6 +333,7 @@ template <class Pair>
 DEVICE_INLINE void load_lookup(const splitter_set<Pair> *set, lookup_storage<Pair> *search)
 {
   enum { ENTRIES = sizeof(table_entries) / sizeof(uint16_t) };
+  DEVICE_ASSERT(set->bins % ENTRIES == 0 && (uintptr_t)set->table % sizeof(table_entries) == 0);
   const table_entries *const table = (const table_entries *)set->table;
   if (set->mode == LOOKUP_BY_TABLE) search->lookup = *set->lookup;
   for (uint32_t i = threadIdx.x; i < set->buckets; i += blockDim.x) {

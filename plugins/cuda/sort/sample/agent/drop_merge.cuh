@@ -388,6 +388,7 @@ __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
   load_rows(&args.in, chunk, rows);
   const uint32_t mine = args.filtered.kept[chunk * CHUNK_ROWS + lane % CHUNK_ROWS];
   const uint64_t first = args.firsts[chunk], dropped_count = args.firsts[chunk + 1] - first;
+  DEVICE_ASSERT(first <= args.firsts[chunk + 1]);
   uint64_t at = begin - dropped_before(&args.filtered, chunk); /* the rank among kept pairs */
   if (dropped_count > WARP_SIZE) {
     if (lane == 0) args.flags->dense = 1;
@@ -462,6 +463,7 @@ __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
     else
       high = middle - 1;
   }
+  DEVICE_ASSERT(args.firsts[chunk] <= i);
   if (args.firsts[chunk + 1] - args.firsts[chunk] <= WARP_SIZE) return;
   const key_of<Pair> key = args.dropped.keys[i];
   const index_of<Pair> index = args.dropped.indices[args.dropped.numbers[i]];

@@ -18,6 +18,8 @@ DEVICE_INLINE index_of<Pair> load_index(const pair_source<Pair> *source, uint64_
 template <class Pair>
 DEVICE_INLINE Pair pack(const pair_source<Pair> *source, uint64_t key, uint64_t i)
 {
+  DEVICE_ASSERT(i >> source->index_bits == 0);
+  DEVICE_ASSERT(key << source->index_bits >> source->index_bits == key);
   const Pair pair = {key << source->index_bits | i};
   return pair;
 }

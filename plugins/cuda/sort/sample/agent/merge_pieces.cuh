@@ -67,6 +67,7 @@ __global__ void __launch_bounds__(SAMPLE_CUT_BLOCK)
 {
   device_await_before();
   const uint32_t run = blockIdx.x / args.run_blocks, block = blockIdx.x % args.run_blocks;
+  DEVICE_ASSERT(run < args.runs.count);
   const uint64_t tile = (uint64_t)block * blockDim.x + threadIdx.x;
   if (tile >= args.splitters) return;
   const Pair splitter = splitter_of(&args.source, &args.samples, tile);
@@ -121,12 +122,14 @@ DEVICE_INLINE uint32_t list_pieces(const merge_pieces_args<Pair> &args, const ti
                                    uint64_t *first)
 {
   const uint32_t runs = args.runs.count, run = threadIdx.x;
+  DEVICE_ASSERT(runs > 0 && runs <= blockDim.x);
   const uint64_t tile = blockIdx.x;
   uint64_t begin = 0, end = 0;
   if (run < runs) {
     if (tile > 0) begin = args.cuts[(tile - 1) * runs + run];
     end = tile + 1 < gridDim.x ? args.cuts[tile * runs + run] : sample_run_length(&args.runs, run);
   }
+  DEVICE_ASSERT(begin <= end);
   const uint32_t count = (uint32_t)(end - begin), before = block_before(count);
   if (run < runs) {
     pieces.bases[run] = sample_run_at(&args.runs, run, begin - before);
@@ -168,6 +171,7 @@ struct pieces_of {
 /* Begins with the piece of pair `i`, which may be behind the last one. */
 DEVICE_INLINE pieces_of pieces_from(const tile_pieces &pieces, const sample_runs *runs, uint32_t i)
 {
+  DEVICE_ASSERT(runs->count > 0);
   pieces_of some = {pieces, runs->shift, 0, 0, 0};
   uint32_t low = 0, high = runs->count - 1;
   while (low < high) {

@@ -70,7 +70,7 @@ static inline device_status expect_report(const device_job *job, order_report *r
 {
   *report = {};
   report->mailbox = (order_mailbox *)job->mailbox;
-  assert(sizeof *report->mailbox <= DEVICE_MAILBOX);
+  RS_ASSERT(sizeof *report->mailbox <= DEVICE_MAILBOX);
   if (!report->mailbox) return device_begin_decision(job, &report->decision);
   report->mailbox->ready = 0;
   return 0;

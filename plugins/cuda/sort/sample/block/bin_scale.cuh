@@ -11,6 +11,7 @@ namespace sample
 /* The 32 bits after the first `zeros` bits of a key; these are not all of its bits. */
 template <class Key> DEVICE_INLINE uint32_t lead_of_key(Key key, uint32_t zeros)
 {
+  DEVICE_ASSERT(zeros < 8 * sizeof(Key));
   if (sizeof(Key) == sizeof(uint32_t)) return (uint32_t)key << zeros;
   if (sizeof(Key) > sizeof(uint64_t)) {
     const uint64_t high = (uint64_t)((device_uint128)key >> 64);
@@ -43,6 +44,7 @@ template <class Pair> struct bin_scale : index_scale<Pair> {
 template <class Pair>
 DEVICE_INLINE uint64_t wide_in(const bin_scale<Pair> *scale, key_of<Pair> key, index_of<Pair> index)
 {
+  DEVICE_ASSERT(scale->index_bits < 64);
   const key_of<Pair> head = key >> scale->tail;
   const uint64_t last = (UINT64_C(1) << scale->index_bits) - 1;
   const uint64_t place = head << scale->tail == key ? index : last;

@@ -21,6 +21,7 @@ enum {
 /* The 32 bits after the first `zeros` bits of a number; `zeros` is less than 64. */
 DEVICE_INLINE uint32_t lead_of(uint64_t number, uint32_t zeros)
 {
+  DEVICE_ASSERT(zeros < 64);
   return (uint32_t)(number << zeros >> 32);
 }
 
@@ -46,6 +47,7 @@ DEVICE_INLINE uint32_t bin_at(uint32_t lead, uint32_t factor)
 /* The tag of a pair at a position among the bins, in 2^-32 bins. */
 DEVICE_INLINE uint32_t tag_of(uint64_t place, uint32_t number)
 {
+  DEVICE_ASSERT(number < 1u << TAG_NUMBER_BITS);
   enum { KEY_BITS = 30 - TAG_NUMBER_BITS };
   const uint32_t key = (uint32_t)(place * (1 << KEY_BITS) / SAMPLE_BIN_GROUP >> 32);
   return (key & ((1u << KEY_BITS) - 1)) << TAG_NUMBER_BITS | number;
@@ -91,6 +93,7 @@ struct overfull_bins {
  * other. */
 DEVICE_INLINE overfull_bins overfull_list(uint32_t number)
 {
+  DEVICE_ASSERT(number < 2);
   DEVICE_SHARED_ARRAY(overfull_bin, bins, 2 * MOST_OVERFULL);
   DEVICE_SHARED_ARRAY(uint32_t, counts, 4);
   const overfull_bins list = {bins + number * MOST_OVERFULL, counts + number, counts + 2 + number};
@@ -162,6 +165,7 @@ DEVICE_INLINE void bins_note(bin_counts begins, uint32_t end, uint32_t limit,
     const uint32_t begin = begins.of[bin - 1];
     if (end - begin > limit) {
       overfull_bin *const one = &overfull.of[device_add32(overfull.count, 1)];
+      DEVICE_ASSERT(one < overfull.of + MOST_OVERFULL);
       one->begin = one->to = (uint16_t)begin;
       one->end = (uint16_t)end;
     }
@@ -175,6 +179,7 @@ DEVICE_INLINE void bins_note(bin_counts begins, uint32_t end, uint32_t limit,
 DEVICE_INLINE void bins_place(uint32_t *bins, uint32_t groups, uint32_t limit,
                               overfull_bins overfull)
 {
+  DEVICE_ASSERT(groups == 1 || groups == 2);
   uint32_t sums = 0, all, end = 0;
   bool exceed[2] = {false, false}; /* one for each group */
   DEVICE_UNROLL
@@ -223,6 +228,7 @@ DEVICE_INLINE void network_sort(uint32_t *few)
  * tie. */
 DEVICE_INLINE bool sort_few_tags(uint32_t *tags, uint32_t first, uint32_t end)
 {
+  DEVICE_ASSERT(first <= end);
   const uint32_t count = end - first;
   uint32_t few[NETWORK_SIZE];
   bool settled = count <= NETWORK_SIZE;

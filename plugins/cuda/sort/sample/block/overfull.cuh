@@ -66,6 +66,7 @@ DEVICE_INLINE void overfull_sort(uint32_t *numbers)
  * take as long as the rest of the block. */
 DEVICE_INLINE void overfull_leave(uint32_t *tags, overfull_bins overfull, uint32_t bin)
 {
+  DEVICE_ASSERT(bin < MOST_OVERFULL);
   const uint32_t bits = TAG_OVERFULL | bin << TAG_NUMBER_BITS;
   DEVICE_ROLLED
   for (uint32_t i = overfull.of[bin].begin + threadIdx.x % WARP_SIZE; i < overfull.of[bin].end;
@@ -118,6 +119,7 @@ DEVICE_INLINE void overfull_begin(const overfull_split *cut, const uint32_t *tag
 {
   const overfull_scale none = {UINT32_MAX, UINT32_MAX, 0, 0, 0};
   const uint32_t bin = threadIdx.x, count = *cut->overfull.count;
+  DEVICE_ASSERT(count <= MOST_OVERFULL && count <= blockDim.x);
   overfull_bin *const one = &cut->overfull.of[bin];
   const uint32_t mine = bin < count ? (uint32_t)one->end - one->begin : 0;
   if (bin == 0) *cut->unknown = *cut->wrong = 0;
@@ -133,6 +135,7 @@ DEVICE_INLINE void overfull_begin(const overfull_split *cut, const uint32_t *tag
  * They are divided in proportion to tags, and no two overfull bins share one. */
 DEVICE_INLINE uint32_t overfull_first_bin(const overfull_split *cut, uint32_t begin, uint32_t bins)
 {
+  DEVICE_ASSERT(*cut->tags > 0);
   return (begin * bins + *cut->tags - 1) / *cut->tags;
 }
 
@@ -143,6 +146,7 @@ DEVICE_INLINE void overfull_scale_set(const overfull_split *cut, uint32_t bin, u
   const overfull_bin one = cut->overfull.of[bin];
   const uint32_t first = overfull_first_bin(cut, one.at, bins);
   overfull_scale *const scale = &cut->scales[bin];
+  DEVICE_ASSERT(scale->factor >= scale->origin);
   const uint32_t range = scale->factor - scale->origin, shift = device_clz32(range);
   scale->first = (uint16_t)first;
   scale->shift = (uint16_t)shift;
@@ -153,6 +157,7 @@ DEVICE_INLINE void overfull_scale_set(const overfull_split *cut, uint32_t bin, u
 /* The overfull bin of tag `i`, counting only tags of overfull bins. */
 DEVICE_INLINE uint32_t overfull_of(const overfull_split *cut, uint32_t i)
 {
+  DEVICE_ASSERT(*cut->overfull.count > 0);
   uint32_t low = 0, high = *cut->overfull.count - 1;
   DEVICE_ROLLED
   while (low < high) {
@@ -162,6 +167,7 @@ DEVICE_INLINE uint32_t overfull_of(const overfull_split *cut, uint32_t i)
     else
       high = middle - 1;
   }
+  DEVICE_ASSERT(cut->overfull.of[low].at <= i);
   return low;
 }
 
@@ -216,6 +222,7 @@ DEVICE_INLINE void overfull_next_piece(const overfull_split *cut, overfull_piece
   piece->at = piece->end;
   if (!overfull_piece_is(piece)) return;
   piece->bin++;
+  DEVICE_ASSERT(piece->bin < *cut->overfull.count);
   overfull_piece_end(cut, piece);
 }
 

@@ -81,6 +81,7 @@ DEVICE_INLINE pair_output<Pair> output_of(const pair_target<Pair> *target, uint6
 template <class Pair>
 DEVICE_INLINE pair_output<Pair> choice_of(pair_array<Pair> to, uint32_t samples, uint32_t chosen)
 {
+  DEVICE_ASSERT(chosen <= samples);
   pair_output<Pair> out;
   out.to = to;
   out.samples = samples;

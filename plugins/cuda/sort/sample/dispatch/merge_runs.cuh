@@ -83,7 +83,7 @@ static void divide_samples(run_merging<Pair> *m, const sample_runs *runs, void *
                                             sizeof *m->cuts);
   for (unsigned i = 0; i < 2; i++)
     m->samples[i] = {take_array<sample>(&at, lengths[i]), m->plan.samples};
-  assert(at.taken <= sample_merge_bytes(&m->plan, runs, sample::bytes));
+  RS_ASSERT(at.taken <= sample_merge_bytes(&m->plan, runs, sample::bytes));
 }
 
 /* Merges runs of a source, with samples in `memory`, to a side. */
@@ -127,7 +127,7 @@ device_status run_merge<Pair>::merge_pairs(const device_job *job, const sample_r
   source.index_bits = plan_index_bits(job);
   source.pairs = pair_array_of_side<Pair>(buffers, side);
   if constexpr (Pair::packed) source.form = SOURCE_PAIRS;
-  assert(extra_bytes(job, runs) <= buffers->extra_bytes);
+  RS_ASSERT(extra_bytes(job, runs) <= buffers->extra_bytes);
   return merge_source<Pair>(job, runs, source, buffers->extra, buffers, 1 - side);
 }
 

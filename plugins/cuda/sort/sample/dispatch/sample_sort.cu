@@ -25,6 +25,7 @@ using namespace sample;
 /* The dropped keys, of which there are `count`. */
 static device_job job_of_dropped(const device_job *job, uint64_t count)
 {
+  RS_ASSERT(count <= job->count);
   device_job dropped = *job;
   dropped.count = count;
   dropped.move = NULL;
@@ -127,7 +128,7 @@ static device_status sort_job(const device_job *job, const device_buffers *buffe
 {
   const uint64_t needed = sample_extra_bytes(job);
   order_flags *const flags = (order_flags *)((char *)buffers->extra + needed - ORDER_FLAGS_BYTES);
-  assert(buffers->extra_bytes >= needed);
+  RS_ASSERT(buffers->extra_bytes >= needed);
   if (!sample_detects_order(job)) return sort_mixed<Pair>(job, buffers, result);
   if (job->mailbox) return sort_detected<Pair>(job, buffers, flags, result);
   return decides<Pair>(job) ? sort_decided<Pair>(job, buffers, flags, result)
