@@ -73,6 +73,9 @@ static recsort_status find_coordinate(const reading *r, const char *path, rs_tar
   const recsort_status status =
       rs_layout_find(r->schema, &key, r->schema->desc.source, target, r->error);
   if (status) return status;
+  if (target->computed)
+    return REFUSE(r, "key \"%.*s\": %.*s is computed itself; coordinates are fields", NAME(r),
+                  RS_SHOWN(path));
   if (target->count > 1)
     return REFUSE(r, "key \"%.*s\": %.*s is an array of %zu; say which element", NAME(r),
                   RS_SHOWN(target->field->name), target->count);

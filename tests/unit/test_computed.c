@@ -697,6 +697,41 @@ static const struct {
      "key \"near\": nan is last or first for what is computed", RECSORT_NAN_TOTAL},
 };
 
+/* What is computed has no field. In a text a key that is computed has a name, too. */
+static void computed_coordinates_are_refused(void **state)
+{
+  static const char *const nested[] = {"near"};
+  static const char *const text = "record: P\nfields: [{name: x, type: float32}]\nkeys:\n"
+                                  "  - {distance: {fields: [x], from: here}}\n"
+                                  "  - {dot: {fields: ['distance(x from here)'], with: here}}\n";
+  const recsort_computed_desc two[] = {{.name = "near",
+                                        .compute = RECSORT_DISTANCE,
+                                        .coordinates = xy,
+                                        .coordinate_count = 2,
+                                        .origin = zero},
+                                       {.name = "nearer",
+                                        .compute = RECSORT_DOT,
+                                        .coordinates = nested,
+                                        .coordinate_count = 1,
+                                        .origin = zero}};
+  const recsort_schema_desc described = {.struct_size = sizeof described,
+                                         .record = "P",
+                                         .fields = fields,
+                                         .field_count = 3,
+                                         .computed = two,
+                                         .computed_count = 2};
+  recsort_schema *schema = NULL;
+  recsort_error error = {0};
+  (void)state;
+  assert_int_equal(recsort_schema_create(&described, NULL, &schema, &error), RECSORT_INVALID_KEY);
+  assert_string_equal(error.text,
+                      "key \"nearer\": near is computed itself; coordinates are fields");
+  assert_int_equal(recsort_schema_load_memory(text, strlen(text), NULL, NULL, &schema, &error),
+                   RECSORT_INVALID_KEY);
+  assert_non_null(strstr(error.text, "distance(x from here) is computed itself"));
+  assert_null(schema);
+}
+
 static void wrong_descriptions_are_refused(void **state)
 {
   (void)state;
@@ -738,6 +773,7 @@ int main(void)
       cmocka_unit_test(long_names_are_cut),
       cmocka_unit_test(survives_failing_allocations),
       cmocka_unit_test(a_description_says_what_it_said),
+      cmocka_unit_test(computed_coordinates_are_refused),
       cmocka_unit_test(wrong_descriptions_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
