@@ -11,7 +11,7 @@ gate="$build clang libclang-rt-dev libcmocka-dev python3-venv python3-yaml pytho
 test="$gate clang-tidy libomp-dev gcovr qemu-user-static
   gcc-aarch64-linux-gnu libc6-dev-arm64-cross g++-s390x-linux-gnu libc6-dev-s390x-cross
   libopenmpi-dev openmpi-bin libmpich-dev mpich gfortran
-  musl-tools gcc-mingw-w64-x86-64-win32 wine64 lintian rpm mmdebstrap uidmap doxygen ruby nix-bin"
+  musl-tools gcc-mingw-w64-x86-64-win32 wine64 lintian rpm mmdebstrap uidmap doxygen ruby nix-bin python3-z3"
 
 case ${1-} in
   build) packages=$build ;;

@@ -417,6 +417,8 @@ static uint64_t *words_at(const bucket_sort *s, uint64_t offset)
   return (uint64_t *)(void *)(s->memory + offset);
 }
 
+_Static_assert(FEWEST_ELEMENTS >= 2 * SAMPLES_A_BUCKET, "each sample has a stretch of its own");
+
 /* A sample is made anew if a bucket turns out to be too large. The first one is always the same. */
 typedef struct sampling {
   bucket_sort *sort;

@@ -492,6 +492,10 @@ INLINED void merge_dropped(const void *keys, unsigned width, uint32_t *order, si
   }
 }
 
+/* `other` holds of each key that is taken out its index, its key of up to 8 bytes, its place in
+ * their order, and scratch; and up to 7 bytes that align the keys. */
+_Static_assert(FEW_DROPPED >= 7, "4 * FEW_DROPPED >= 4 + 8 + 4 + 4 + 7: they fit in 4 bytes a key");
+
 /* Takes out the few keys that are out of place, sorts them, and merges them back. False: there are
  * too many, or a check failed. */
 INLINED bool order_nearly(const void *keys, unsigned width, size_t count, uint32_t *order,

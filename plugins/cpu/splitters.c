@@ -87,6 +87,8 @@ static bool choose_each(splitters *s, size_t buckets, uint64_t first, uint64_t l
   return true;
 }
 
+_Static_assert(FREQUENT > 2 * SAMPLES_A_BUCKET, "two splitters of a frequent key leave one over");
+
 /* Takes at most buckets - 1 splitters from the sample: one for each SAMPLES_A_BUCKET keys, and two
  * for a frequent one, which are more. */
 static void choose(splitters *s, const key_sample *sample, size_t samples)

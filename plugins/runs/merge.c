@@ -105,6 +105,8 @@ typedef struct merging {
   run_sample *samples;
 } merging;
 
+_Static_assert(PIECE_LEAST >= 2 * SAMPLES_A_PIECE, "each sample has a record of its own");
+
 /* How many pieces a group is cut into. */
 static size_t pieces_of(uint64_t count, uint64_t piece_size)
 {
