@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Which sorts fail what: the tables of sort-suite.txt.
 
-Usage: sort_suite.py SORTSUITE [OPTION...]      OPTION: of sortsuite, such as --few; a GPU's: SORTSUITE is sortsuite_gpu
+Usage: sort_suite.py [--programs NAME,...] SORTSUITE [OPTION...]     OPTION: of sortsuite, such as --few
+       On a machine with a GPU SORTSUITE is sortsuite_gpu. --programs: only these of sorts.py
 
 Puts all sorts that SORTSUITE has under its inputs, and those of tests/sortsuite/sorts.py. A cell is the number of inputs with this
 fault. Sorts of Python run if `python3` has their package.
@@ -13,7 +14,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-SUITE, OPTIONS, ROOT = sys.argv[1], sys.argv[2:], Path(__file__).resolve().parents[2]
+GIVEN = sys.argv[1:]
+CHOSEN = GIVEN[1].split(',') if GIVEN[0] == '--programs' else None
+SUITE, *OPTIONS = GIVEN[2:] if CHOSEN else GIVEN
+ROOT = Path(__file__).resolve().parents[2]
 FAULTS = ('order', 'order with NaNs', 'stability', 'equal keys told apart', 'records lost or changed', 'memory outside',
           'says that it failed', 'crash', 'endless')
 # Names of sorts.py, and whether they say that they are stable.
@@ -53,6 +57,8 @@ def all_said():
     if not any(name.startswith('cub::') for name in names):
         yield 'cub::DeviceRadixSort, cub::DeviceMergeSort: not run: sortsuite_gpu has them'
     for name, stable in PROGRAMS.items():
+        if CHOSEN and name not in CHOSEN:
+            continue
         command = f'exec {sys.executable} -B {ROOT}/tests/sortsuite/sorts.py {name} 2> /dev/null'
         if subprocess.run(f'{command} < /dev/null', shell=True).returncode:
             yield f'{TITLES[name]}: not run: its package, or a GPU, is not there'
