@@ -36,7 +36,8 @@ def head():
     model = next((line.partition(':')[2].strip() for line in Path('/proc/cpuinfo').read_text().splitlines()
                   if line.startswith('model name')), platform.machine())
     gpu = output('sh', '-c', 'nvidia-smi --query-gpu=name,driver_version --format=csv,noheader') or 'no GPU'
-    print(f'recsort {output("git", "describe", "--always", "--dirty")}, '
+    commit = os.environ.get('RECSORT_COMMIT') or output('git', 'describe', '--always', '--dirty')
+    print(f'recsort {commit}, '
           f'{output("c++", "--version").splitlines()[0]}; {model}, {os.cpu_count()} processors; {gpu}')
     print(f'sortsuite {" ".join(OPTIONS) or "without options: all inputs"}\n')
 
