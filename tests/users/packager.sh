@@ -1,6 +1,6 @@
 # For a distribution: checks the sums, builds the source and installs it into a folder, and uses that as others would;
 # then the Python package from its source distribution.
-get gcc g++ libc6-dev cmake make pkg-config libyaml-dev libcjson-dev libxxhash-dev python3-venv
+get gcc g++ libc6-dev cmake make ninja-build pkg-config libyaml-dev libcjson-dev libxxhash-dev python3-venv
 (cd /release && sha256sum --quiet -c SHA256SUMS)
 tar -xf /release/recsort-$VERSION.tar.gz
 cmake -S recsort-$VERSION/ -B build -DCMAKE_INSTALL_PREFIX=/usr -DRECSORT_TESTS=OFF > log
