@@ -2,7 +2,7 @@
 # Usage: tools/fuzz.sh HOURS [RESULTS]
 # Fuzzes for so many hours, such as 8 or 0.1: each target in turn, on all processors. Builds them by
 # tests/fuzz/oss-fuzz/build.sh with clang, AddressSanitizer and UBSan. Inputs are kept in
-# build/fuzz/corpus, to go on from there the next time: what covers nothing more is left out.
+# build/fuzz/corpus, to go on from there the next time: inputs that cover no further edge are removed.
 # tests/fuzz/pack.sh puts them into the repository. Inputs that a target fails with go to
 # build/fuzz/crashes; then the exit status is 1. Writes a table to the file RESULTS as well.
 # The environment may say BUILD, in place of build/fuzz, and TARGETS, a folder of targets that are built.

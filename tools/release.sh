@@ -1,12 +1,14 @@
 #!/bin/sh
 # Usage: tools/release.sh [--only-make] [--without-cuda] FOLDER [WHEEL...]
-# Makes all files of a release in FOLDER, from what is committed: the source, recsort.c with its headers, the documents as
-# pages, packages in debian/ and rpm/, recipes for other package managers, the Python package in python/ as a source
-# distribution and wheels (as tools/python/wheels.sh says; all four, or those that you name), an SBOM (SPDX 2.3), and
-# SHA256SUMS. Where nvcc is, the plugin comes as a package and as a wheel, for all GPUs, which takes minutes more, unless
-# you say --without-cuda.
-# Then each kind of user tries the files in a clean root (tests/users), unless you say --only-make.
-# The same commit gives the same bytes: compare two runs by `sha256sum -c`. The tag is yours to set.
+# Makes all files of a release in FOLDER, from what is committed:
+#   the source; recsort.c with its headers; the documents as pages; recipes for other package managers
+#   debian/, rpm/   packages
+#   python/         the Python package: its source distribution, and wheels. WHEEL is a target of tools/python/wheels.sh;
+#                   by default its four
+#   *.spdx.json, SHA256SUMS
+# Where nvcc is, the plugin for GPUs is made too, for all GPUs, which takes minutes. --without-cuda leaves it out.
+# Then each kind of user tries the files in a clean root (tests/users). --only-make leaves that out.
+# The same commit gives the same bytes: `diff -r` of two such folders finds nothing. The tag is yours to set.
 set -eu
 umask 022
 try=yes cuda=
@@ -14,7 +16,7 @@ while :; do
   case ${1-} in
     --only-make) try= ;;
     --without-cuda) cuda=-DCMAKE_CUDA_COMPILER=NOTFOUND ;;
-    '' | -*) sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    '' | -*) sed -n '2,13s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     *) break ;;
   esac
   shift

@@ -880,7 +880,7 @@ static recsort_status sort_records(void *instance, const recsort_plugin_job *job
   const recsort_status status = s.count ? sort(&s, times) : RECSORT_OK;
   if (status == RECSORT_CORRUPT_RESULT)
     (void)snprintf(error->text, sizeof error->text,
-                   "the order found is not a permutation of %zu records", s.count);
+                   "the order found of %zu records is wrong: a check failed", s.count);
   return status;
 }
 

@@ -78,7 +78,7 @@ static recsort_status cpu_sort(void *instance, const recsort_plugin_job *job, vo
   if (status)
     (void)snprintf(error->text, sizeof error->text,
                    status == RECSORT_CORRUPT_RESULT
-                       ? "the order found is not a permutation of %llu records"
+                       ? "the order found of %llu records is wrong: a check failed"
                        : "no sample divides the keys of %llu records",
                    (unsigned long long)job->count);
   return status;

@@ -1,6 +1,5 @@
 /* Memory that changes between two steps of a sort on the CPU: single bits, tiles that are swapped,
- * lost, or written twice. A sort whose result is wrong says so; the header says of what
- * (recsort_verify).
+ * lost, or written twice. recsort_verify (job.h) says which of these a sort must report.
  *
  * Each sort runs in a process of its own, as a changed offset may end one. All threads are the
  * test's own, one after the other: so a fault strikes between the same steps each time. */
@@ -37,10 +36,10 @@ typedef enum outcome {
   RIGHT,
   REPORTED,
   CRASHED,
-  CHANGED,    /* a record has other bytes, or those of another one; the order is right for these */
+  CHANGED,    /* a record's bytes are not the input's, or one comes twice; keys ascend */
   TIES,       /* equal keys are not in input order */
   DISORDERED, /* keys do not ascend */
-  LOST,       /* a wrong result was reported, and the input is not as it was */
+  LOST,       /* a wrong result was reported, but the input is not as it was; or another error */
   OUTCOMES
 } outcome;
 
@@ -206,7 +205,7 @@ static outcome sort(const trial *t, unsigned at)
   recsort_schema_destroy(schema);
   /* What puts records back reads memory that may have changed. */
   if (!kept && status && (t->wanted != IN_PLACE || t->verify == RECSORT_VERIFY_FULL)) return LOST;
-  if (status) return status == RECSORT_CORRUPT_RESULT ? REPORTED : DISORDERED;
+  if (status) return status == RECSORT_CORRUPT_RESULT ? REPORTED : LOST;
   if (t->wanted == PERMUTATION)
     for (size_t i = 0; i < COUNT; i++)
       result[i] = permutation[i] < COUNT ? input[permutation[i]] : (record){0};
@@ -235,12 +234,12 @@ static bool is_allowed(const trial *t, outcome ended)
   case REPORTED:
   case CRASHED:
     return true;
-  case CHANGED: /* whoever copies bytes does not read them again */
+  case CHANGED: /* only checksums tell */
     return !full;
-  case TIES: /* no number goes along with a record */
+  case TIES: /* records that move have no number */
     return !full || moved;
-  case DISORDERED: /* the keys are those of the records no longer, or a frequent key is not looked
-                      at */
+  case DISORDERED: /* keys changed before the sort read them, or a frequent key was not read again
+                    */
     return !full && (t->wanted == PERMUTATION || t->values < MOST_VALUES);
   default:
     return false;

@@ -7,8 +7,8 @@
  *   --few            about one of 100 inputs
  *   --most N         only inputs of up to N records
  *   --kind NAME      only inputs of this kind, and of those that other options --kind name
- *   --unstable       the program does not say that it is stable
- *   --seconds N      of processor time, after which a call counts as endless (20)
+ *   --unstable       the program does not claim to be stable
+ *   --seconds N      of processor time, after which a call counts as endless (20); not for a program
  *
  * Each sort runs in a child process, so that a crash is a fault like others. After one, or a write
  * to memory outside the array, the next input begins in another child.

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Usage: try.sh RELEASE [USER...]
-# Does with the files of a release (tools/release.sh) what each kind of user does first: USER.sh, or all of them, each in a
-# root that has nothing but Debian's base system and the folder /release.
+# Runs USER.sh for each USER, by default for all of them. Each script does what such a user does first with the files of a
+# release (tools/release.sh), as root in a clean root: Debian's base system and the folder /release. The shell that reads a
+# script has VERSION, the release's, and `get PACKAGE...`, which installs Debian packages. To add a user, add a script.
 set -eu
 release=$(cd "$1" && pwd)
 shift

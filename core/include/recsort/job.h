@@ -58,17 +58,19 @@ typedef enum recsort_status {
 
 /* How results are checked. A wrong one is RECSORT_CORRUPT_RESULT: only a defect of a machine or of
  * a plugin makes one.
- *  - DEFAULT: the CPU checks in every sort that the keys of the result ascend, from its beginning
- *    to its end, and that each element has one place. Of a key that is frequent it looks only at
- *    the first and the last element. A GPU checks results of 2^20 records or more, which takes at
- *    most 3% of the time: that keys ascend, that ties are in input order, and, of records of the
- *    host that it moves, that they are the input's (by checksums).
- *  - FULL: a GPU checks results of any size. Then the host looks at all keys once more, and at
- *    ties, before it moves a record. Of records that the plugin moves itself it looks at keys and
- *    checksums; whether ties are in input order cannot be told from these. That is slow, and there
- *    is nothing of it in merges.
- *  - OFF: as DEFAULT on the CPU. A GPU checks of records of the host that the order it has found
- *    is a permutation, and nothing else. */
+ *  - DEFAULT: the CPU checks that each element has one place, and that the keys of the result
+ *    ascend. It does not look at keys again where it merges a few elements into others that are in
+ *    order, nor between the first and the last element of a key that is frequent; and the algorithm
+ *    "sequential" does not at all. A GPU checks results of 2^20 records or more, which takes at
+ *    most 3% of the time: that keys ascend, that ties are in input order, and that records of the
+ *    host that it has moved are the input's (by checksums).
+ *  - FULL: a GPU checks results of any size. Then, whatever has sorted, the host reads all keys
+ *    again, in the order that was found, before it moves records: they ascend, and ties are in
+ *    input order. If the plugin has moved the records itself, the host looks at their keys and
+ *    checksums, which cannot tell whether ties are in input order. That is slow. Merges have no
+ *    such check.
+ *  - OFF: as DEFAULT on the CPU. A GPU only checks that an order of the host's records is a
+ *    permutation. */
 typedef enum recsort_verify {
   RECSORT_VERIFY_DEFAULT = 0,
   RECSORT_VERIFY_OFF,

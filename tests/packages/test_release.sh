@@ -1,7 +1,7 @@
 #!/bin/sh
 # Usage: test_release.sh SOURCE-FOLDER
-# Makes a release of the last commit, without the plugin for GPUs and with one wheel, which the users of try.sh try; makes it
-# once more, which gives the same bytes; and changes a file, which the packager notices.
+# Makes a release of the last commit, without the plugin for GPUs and with one wheel. The users of tests/users try it. A second
+# release has the same bytes. If a file of it is changed, the packager notices that.
 set -eu
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
