@@ -8,8 +8,11 @@
 #ifndef RS_BASE_ASSERT_H
 #define RS_BASE_ASSERT_H
 
+/* Only then: these define macros, which a program with recsort.cuh would get. */
+#ifdef RECSORT_ASSERTIONS
 #include <stdio.h>
 #include <stdlib.h>
+#endif
 
 #define RS_ASSERT_FORMAT "%s:%d: recsort took for granted: %s\n"
 

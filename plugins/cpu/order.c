@@ -351,9 +351,9 @@ static size_t make_parts(const uint32_t *cells, unsigned cell_bits, unsigned cel
 }
 
 INLINED void order_by_parts(const void *keys, unsigned width, size_t count, survey s,
-                            unsigned bottom, build by, uint32_t *order, uint32_t *other)
+                            unsigned bottom, build by, part *parts, uint32_t *order,
+                            uint32_t *other)
 {
-  part parts[PARTS];
   const unsigned index_bits = bits_of(count - 1), fits = key_bits(count);
   const unsigned high = bits_of(s.greatest - s.least);
   RS_ASSERT(high > bottom);
@@ -560,7 +560,7 @@ INLINED bool order_as_one(const void *keys, unsigned width, size_t count, survey
 }
 
 INLINED keys_found order_unordered(const void *keys, unsigned width, size_t count, survey s,
-                                   build by, uint32_t *order, uint32_t *other)
+                                   build by, part *parts, uint32_t *order, uint32_t *other)
 {
   RS_ASSERT(s.varying != 0);
   const unsigned bottom = (unsigned)__builtin_ctzll(s.varying);
@@ -568,7 +568,7 @@ INLINED keys_found order_unordered(const void *keys, unsigned width, size_t coun
   if (bits > key_bits(count) && bits <= COUNTED_BITS && count >> bits > 0)
     order_by_values(keys, width, count, s.least, bottom, bits, order, other);
   else if (count > WORTH_PARTS && bits > key_bits(count))
-    order_by_parts(keys, width, count, s, bottom, by, order, other);
+    order_by_parts(keys, width, count, s, bottom, by, parts, order, other);
   else if (order_as_one(keys, width, count, s, bottom, by, order, other))
     return KEYS_ORDERED;
   settled result = settle(keys, width, count, order);
@@ -599,8 +599,9 @@ INLINED keys_found order_unordered(const void *keys, unsigned width, size_t coun
       const void *keys, unsigned width, size_t count, survey s, uint32_t *order, uint32_t *other)  \
   {                                                                                                \
     const build by = {name##_digits, networks};                                                    \
-    return width == 32 ? order_unordered(keys, 32, count, s, by, order, other)                     \
-                       : order_unordered(keys, 64, count, s, by, order, other);                    \
+    part parts[PARTS]; /* here, as compilers gave each width an array of its own */                \
+    return width == 32 ? order_unordered(keys, 32, count, s, by, parts, order, other)              \
+                       : order_unordered(keys, 64, count, s, by, parts, order, other);             \
   }                                                                                                \
   static keys_found name(const void *keys, unsigned width, size_t count, uint32_t *order,          \
                          uint32_t *other)                                                          \
