@@ -60,7 +60,7 @@ typedef enum suite_fault {
 } suite_fault;
 extern const char *const suite_fault_names[SUITE_FAULTS];
 
-/* Memory for inputs of up to `most` records. NULL: there is none. */
+/* Memory for inputs of up to `most` records. NULL: the allocation failed. */
 suite *suite_create(size_t most);
 void suite_destroy(suite *s);
 

@@ -20,7 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cpu/few_words.c" /* and so what it is made of */
+#include "cpu/few_words.c" /* for its static functions */
 
 #ifdef RS_HAS_AVX
 

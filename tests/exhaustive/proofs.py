@@ -2,7 +2,7 @@
 """Proves, for all arguments, what proved.c has of the library: codes of 64 bits, plan arithmetic, and the co-rank.
 
 clang compiles proved.c to its intermediate code. What is proved is that code: it is executed with z3's terms, a loop as often
-as it can repeat. So no formula here repeats one of the library, and a change of the library is a change of what is proved.
+as it can repeat. So no formula here repeats one of the library: if the library changes, the proof is of the changed code.
 
 Usage: proofs.py CLANG SOURCE-FOLDER MOST: runs have up to MOST elements
 """

@@ -18,7 +18,7 @@ typedef struct buffer {
   size_t size; /* with guards */
 } buffer;
 
-/* The allocator counts what is taken, and fails when it is told to. */
+/* The allocator counts bytes, and fails from the call on that the trial has chosen. */
 typedef struct ledger {
   size_t taken;
   size_t calls_left; /* until one fails; SIZE_MAX: none does */
@@ -30,7 +30,7 @@ typedef struct trial {
   drawn_schema schema;
   ledger ledger;
   recsort_options options;
-  recsort_sorter *sorter, *model; /* the same keys; `model` makes those that a job should */
+  recsort_sorter *sorter, *model; /* both with the same keys; `model` makes the expected codes */
   size_t key_size;
   unsigned key_bits, tasks;
   bool takes_ours; /* memory, of the allocator here */
