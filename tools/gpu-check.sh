@@ -292,7 +292,10 @@ for step in conformance files sanitizers device device-sanitizers shards soak; d
 done
 if wanted benchmark; then measure_device; fi
 if wanted records; then measure_records; fi
-if wanted verify; then run_recbench --suite verify --count 16K,128K,1M,4M,16M --repeat 25; fi
+if wanted verify; then
+  run_recbench --suite verify --count 16K,128K,1M,4M,16M --repeat 25
+  run_recbench --suite checked --repeat 25
+fi
 case $only in
   *large*)
     for count in 2^31-1 2^31+1 2^32-1 2^32+1 2^32+2097152; do check_many cuda $count; done

@@ -55,9 +55,8 @@ typedef struct device_pairs_sorted {
   const void *order;
   uint32_t code_width;
   uint32_t index_bits;
-  const uint32_t *differ; /* of device_pairs_encode, or NULL */
-  uint32_t *disorder; /* that the device can write: set to 1 if the codes are not in order, or equal
-                       * ones not in that of their indices; NULL: not checked */
+  const uint32_t *differ;         /* of device_pairs_encode, or NULL */
+  device_certificate certificate; /* of codes and indices, as records_order has it */
 } device_pairs_sorted;
 
 /* Writes keys_out and values_out. What it reads of keys_in and values_in is not what it writes. */
@@ -72,10 +71,9 @@ uint64_t device_pairs_carry_bytes(const device_pairs *job, uint64_t shared_bytes
 /* True if that is faster than a sort of codes. */
 bool device_pairs_carry_is_fast(const device_pairs *job);
 
-/* Sorts keys_in and values_in to keys_out and values_out, on the device of `on`, in `memory`. Sets
- * *disorder as device_pairs_finish does; values that are positions are the indices. */
-device_status device_pairs_carry(const device_pairs *job, const device_job *on, void *memory,
-                                 uint32_t *disorder);
+/* Sorts keys_in and values_in to keys_out and values_out, on the device of `on`, in `memory`.
+ * Certifies its result if on->certificate is given. */
+device_status device_pairs_carry(const device_pairs *job, const device_job *on, void *memory);
 
 /* Does the whole of few pairs, which `sort` may do by device_skills.few: in `memory`, that of its
  * device_buffers. Nothing is encoded before; keys_out and values_out are written. The codes of all

@@ -55,12 +55,19 @@ typedef struct device_words {
 
 /* An array that a sort moves along with its pairs. */
 typedef struct device_move {
-  const void *from;   /* device memory */
-  void *to;           /* gets element `indices[i]` in place i; the two do not overlap */
-  uint64_t size;      /* bytes of an element */
-  uint32_t *disorder; /* of a sort that stages, which checks its result: set to 1 if that is not in
-                       * order; NULL: it does not */
+  const void *from; /* device memory */
+  void *to;         /* gets element `indices[i]` in place i; the two do not overlap */
+  uint64_t size;    /* bytes of an element */
 } device_move;
+
+/* Where a sort leaves what it finds out about its result, in device memory that is 0 before. If a
+ * sort certifies its result, both are 0 in the end, unless the result is wrong. */
+typedef struct device_certificate {
+  uint32_t *disorder;  /* set to 1 if something is not in order; NULL: nobody looks */
+  uint64_t *balance;   /* of what was read and what was written */
+  uint32_t index_bits; /* not 0: it has the sort's keys, with their numbers of so many bits, as they
+                        * were made */
+} device_certificate;
 
 /* Segments of an array: segment s is [offset s, offset s + 1). */
 typedef struct device_segments {
@@ -82,6 +89,7 @@ typedef struct device_skills {
                      * order in which neighbours of the sorted ones are near; the indices are then
                      * places in there, and ascend among equal keys */
   bool few;         /* if it sorts codes of numbers, device_pairs_sort_few may in its place */
+  bool certifies;   /* device_job.certificate */
 } device_skills;
 
 typedef struct device_job {
@@ -99,8 +107,9 @@ typedef struct device_job {
                   * the sort must not wait */
   void *branches[2]; /* without a mailbox: idle streams, with which kernels may decide what is done
                       * next if `stream` is being captured; NULL: they decide nothing */
-  device_unchanged *unchanged; /* NULL: not wanted */
-  const device_move *move;     /* for a sort that moves; NULL: nothing */
+  device_unchanged *unchanged;    /* NULL: not wanted */
+  const device_move *move;        /* for a sort that moves; NULL: nothing */
+  device_certificate certificate; /* for a sort that certifies */
 } device_job;
 
 enum { DEVICE_MAX_BLOCK = 512, DEVICE_MAILBOX = 64 };

@@ -36,16 +36,17 @@ static gpu_pairs plan_pairs(const runtime_device *device, const recsort_plugin_j
                             uint64_t (*extra_bytes)(const device_job *job))
 {
   RS_ASSERT(job->algorithm < device_algorithm_count);
-  gpu_pairs pairs = {.algorithm = &device_algorithms[job->algorithm],
-                     .disorder = job->count >= device->verify_least ? device->disorder : NULL,
-                     .job = {.count = job->count,
-                             .key_bits = job->key_bits,
-                             .key_width = job->key_width,
-                             .index_bits = job->index_bits,
-                             .shared_bytes = device->shared_bytes,
-                             .multiprocessors = device->multiprocessors,
-                             .stream = device->stream,
-                             .mailbox = device->mailbox}};
+  gpu_pairs pairs = {
+      .algorithm = &device_algorithms[job->algorithm],
+      .certificate = {.disorder = job->count >= device->verify_least ? device->disorder : NULL},
+      .job = {.count = job->count,
+              .key_bits = job->key_bits,
+              .key_width = job->key_width,
+              .index_bits = job->index_bits,
+              .shared_bytes = device->shared_bytes,
+              .multiprocessors = device->multiprocessors,
+              .stream = device->stream,
+              .mailbox = device->mailbox}};
   if (extra_bytes) pairs.extra_bytes = extra_bytes(&pairs.job);
   pairs.bytes = device_bytes(&pairs.job, pairs.extra_bytes);
   RS_ASSERT(pairs.bytes >= pairs.extra_bytes);
@@ -136,7 +137,7 @@ records_order gpu_order_of(const gpu_pairs *pairs, const device_buffers *buffers
                                .index_bits = job->index_bits,
                                .key_width = job->key_width,
                                .keys = buffers->keys[side],
-                               .disorder = pairs->disorder};
+                               .certificate = pairs->certificate};
   return order;
 }
 
@@ -144,7 +145,7 @@ recsort_status gpu_sort_pairs(const gpu_pairs *pairs, const device_buffers *buff
                               unsigned *result, recsort_error *error)
 {
   const device_job *const job = &pairs->job;
-  uint32_t *const disorder = pairs->disorder;
+  uint32_t *const disorder = pairs->certificate.disorder;
   recsort_status status = judge_launch(pairs->algorithm->sort(job, buffers, result), error);
   const records_order order = gpu_order_of(pairs, buffers, *result);
   if (disorder) *disorder = 0;

@@ -57,8 +57,8 @@ typedef struct gpu_pairs {
   const device_algorithm *algorithm;
   device_job job;
   uint64_t extra_bytes;
-  uint64_t bytes;     /* device memory in all */
-  uint32_t *disorder; /* pinned; set to 1 if the result is not in order; NULL: not checked */
+  uint64_t bytes;                 /* device memory in all */
+  device_certificate certificate; /* without a balance: for the host, which looks at the order */
 } gpu_pairs;
 
 gpu_pairs gpu_plan_pairs(const runtime_device *device, const recsort_plugin_job *job);

@@ -71,6 +71,12 @@ device_status records_end(const records_facts *facts, records_facts *found, void
 device_status records_encode(const records_program *program, const void *records, uint64_t count,
                              void *keys, bool summed, records_facts *facts, void *stream);
 
+/* The same, without sums. Adds the keys with their numbers to the balance of the certificate if
+ * that says so by its index_bits. */
+device_status records_encode_certified(const records_program *program, const void *records,
+                                       uint64_t count, void *keys, records_facts *facts,
+                                       const device_certificate *certificate, void *stream);
+
 /* Says in *words how a sort or a merge makes the keys itself; false if they are not words. */
 bool records_words(const records_program *program, const void *records, device_words *words);
 
@@ -84,11 +90,13 @@ typedef struct records_order {
   uint64_t count;
   uint32_t index_bits;
   uint32_t key_width;
-  const void *keys;
-  uint32_t *disorder; /* memory that the device can write; NULL: the keys are not looked at */
+  const void *keys; /* NULL, if records are only gathered: of a sort that leaves none */
+  device_certificate certificate;
 } records_order;
 
-/* Sets *disorder unless the pairs ascend: keys, and among equal keys the indices. */
+/* Sets *disorder of the certificate, which is given, unless the pairs ascend: keys, and among equal
+ * keys the indices. If it has a balance, adds to it what makes it 0 if they are those of the
+ * input, or, if it does not have these, if the indices are a permutation. */
 device_status records_ordered(const records_order *order, void *stream);
 
 /* The bytes of `seen`. */
@@ -109,26 +117,27 @@ static inline uint32_t records_segment_bits(uint64_t segments)
 
 /* Makes keys with a number above key_bits of each: how many offsets are at most the record's place.
  * Keys of records outside all segments are 0, so that a stable sort leaves these records where they
- * are. */
+ * are. Adds to the balance as records_encode_certified does. */
 device_status records_encode_segments(const records_program *program, const void *records,
                                       uint64_t count, const device_segments *segments,
                                       uint32_t key_bits, void *keys, records_facts *facts,
-                                      void *stream);
+                                      const device_certificate *certificate, void *stream);
 
 /* Sets facts->broken unless `order`, indices of 32 or 64 bits, is a permutation of [0, count).
  * Overwrites `seen`. */
 device_status records_check(const void *order, uint32_t index_bits, uint64_t count, uint32_t *seen,
                             records_facts *facts, void *stream);
 
-/* Writes a recsort_status: what the facts and `disorder` say. */
-device_status records_conclude(const records_facts *facts, const uint32_t *disorder,
-                               uint32_t *status, void *stream);
+/* Writes a recsort_status: what the facts and the certificate say. If *unchanged is not 0, nothing
+ * had to move, and the balance does not matter. */
+device_status records_conclude(const records_facts *facts, const device_certificate *certificate,
+                               const uint32_t *unchanged, uint32_t *status, void *stream);
 
 /* Copies memory. */
 device_status records_copy(void *to, const void *from, uint64_t bytes, void *stream);
 
 /* Gathers records: record indices[i] becomes number i at `to`. A record has at most 2^23 bytes.
- * Does what records_ordered does on the way, if `disorder` is given. */
+ * Does what records_ordered does on the way, if there is a certificate. */
 device_status records_gather(const void *records, uint64_t record_size, const records_order *order,
                              void *to, void *stream);
 

@@ -183,10 +183,15 @@ static recsort_status plan(const void *instance, uint32_t algorithm,
 /* True if a kernel of the job may find what its status tells. */
 static bool may_find(const resident *r)
 {
-  bool found = r->segments.count || r->pairs.disorder;
+  bool found = r->segments.count || r->pairs.certificate.disorder;
   for (uint32_t s = 0; s < r->whole.step_count && !found; s++)
     found = r->whole.steps[s].kind == RECSORT_KEY_OFFSET;
   return found;
+}
+
+static device_certificate certificate_of(const resident *r)
+{
+  return (device_certificate){&r->facts->disorder, &r->facts->balance, 0};
 }
 
 static recsort_status place(resident *r)
@@ -205,7 +210,7 @@ static recsort_status place(resident *r)
   r->room.behind = r->memory + r->room_at;
   r->buffers = device_divide(&r->pairs.job, r->memory, r->pairs.extra_bytes);
   r->unchanged.found = &r->facts->unchanged;
-  r->pairs.disorder = resident_is_checked(r) ? &r->facts->disorder : NULL;
+  r->pairs.certificate = resident_is_checked(r) ? certificate_of(r) : (device_certificate){0};
   r->finds = job->status && may_find(r);
   return RECSORT_OK;
 }
@@ -233,6 +238,15 @@ static device_status begin(resident *r)
 
 /* ---- The extension ---- */
 
+void resident_certify(resident *r)
+{
+  const device_algorithm *const algorithm = r->pairs.algorithm;
+  if (!algorithm->skills || !algorithm->skills(&r->pairs.job).certifies) return;
+  r->pairs.job.certificate = r->pairs.certificate;
+  r->pairs.certificate.index_bits = 0; /* the sort settles these */
+  r->certified = r->pairs.certificate.disorder != NULL;
+}
+
 static device_status sort(resident *r)
 {
   if (r->carries) return resident_carry(r);
@@ -248,9 +262,10 @@ static device_status start(resident *r)
   device_status status = job->count ? begin(r) : 0;
   if (!status && job->count) status = sort(r);
   if (status || !job->status) return status;
-  return r->finds
-             ? records_conclude(&r->facts->records, &r->facts->disorder, job->status, job->stream)
-             : runtime_start_clear(job->stream, job->status, sizeof(uint32_t));
+  const device_certificate certificate = certificate_of(r);
+  return r->finds ? records_conclude(&r->facts->records, &certificate, &r->facts->unchanged,
+                                     job->status, job->stream)
+                  : runtime_start_clear(job->stream, job->status, sizeof(uint32_t));
 }
 
 /* ---- As many records as the device says ---- */

@@ -12,6 +12,7 @@
 /* What kernels find, and what they leave for others, in the workspace. */
 typedef struct resident_facts {
   records_facts records;
+  uint64_t balance; /* of a device_certificate, */
   uint32_t disorder;
   uint32_t unchanged; /* of device_unchanged */
   uint32_t differ;    /* of device_pairs_encode */
@@ -65,7 +66,8 @@ typedef struct resident {
   /* The sort. What follows is of one that has been started. */
   gpu_pairs pairs;
   device_buffers buffers;
-  unsigned side; /* that has the sorted pairs */
+  bool certified; /* the sort does it */
+  unsigned side;  /* that has the sorted pairs */
   records_order order;
   device_unchanged unchanged;
   device_segment_sort tiles; /* the sort of short segments, and the arrays that it has moved */
@@ -76,11 +78,14 @@ typedef struct resident {
   uint64_t staged;    /* the array that it stages where a copy would be */
 } resident;
 
-/* True if it is checked that the result is in order. */
+/* True if the result is checked. */
 static inline bool resident_is_checked(const resident *r)
 {
   return r->job.status && r->job.count >= r->self->device->verify_least;
 }
+
+/* Has the sort that is about to start certify its result, if it can. */
+void resident_certify(resident *r);
 
 /* ---- What moves (resident_moves.c) ---- */
 

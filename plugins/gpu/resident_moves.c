@@ -11,10 +11,11 @@ device_status resident_copy(resident *r, const recsort_array *array, void *strea
                               r->job.count * array->element_size);
 }
 
-/* The first array that moves takes the check along. */
-static device_status start_check(resident *r, void *stream)
+/* True if the order is to be checked by a kernel of its own: the first array that moves takes the
+ * check along, and a sort may certify its result. */
+static bool is_unchecked(const resident *r)
 {
-  return r->order.disorder ? records_ordered(&r->order, stream) : 0;
+  return r->order.certificate.disorder && !r->certified;
 }
 
 static device_status start_move(resident *r, const recsort_array *array, void *stream)
@@ -29,7 +30,7 @@ static device_status start_move(resident *r, const recsort_array *array, void *s
   }
   const device_status started =
       records_gather(from, array->element_size, &r->order, array->to, stream);
-  r->order.disorder = NULL; /* it is checked */
+  r->order.certificate = (device_certificate){0}; /* it is checked */
   return started;
 }
 
@@ -68,13 +69,13 @@ static device_status start_in_place(void *context, void *stream)
 {
   resident *const r = context;
   const device_status status = start_moves(r, true, stream);
-  return status ? status : start_check(r, stream);
+  return status || !is_unchecked(r) ? status : records_ordered(&r->order, stream);
 }
 
 /* True if something in place, or the check, is left. */
 static bool has_rest(const resident *r)
 {
-  bool rest = r->order.disorder != NULL || (r->is_numbers && resident_pairs_stay(r));
+  bool rest = is_unchecked(r) || (r->is_numbers && resident_pairs_stay(r));
   for (uint64_t a = 0; a < resident_arrays(r) && !rest; a++) {
     const recsort_array array = resident_array(r, a);
     rest = is_left(r, a, &array) && resident_in_place(&array);

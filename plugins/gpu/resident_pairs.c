@@ -206,7 +206,9 @@ device_status resident_carry(const resident *r)
   RS_ASSERT(r->carries);
   device_pairs carried;
   (void)find_carried(r, &carried);
-  return device_pairs_carry(&carried, &r->pairs.job, r->memory, r->pairs.disorder);
+  device_job on = r->pairs.job;
+  on.certificate = r->pairs.certificate;
+  return device_pairs_carry(&carried, &on, r->memory);
 }
 
 /* ---- Memory ---- */
@@ -287,11 +289,11 @@ device_status resident_finish_pairs(resident *r, void *stream)
   device_pairs *const numbers = &r->numbers;
   const device_job *const codes = &r->pairs.job;
   const device_pairs_sorted sorted = {r->order.keys,     r->order.indices, codes->key_width,
-                                      codes->index_bits, r->differ,        r->order.disorder};
+                                      codes->index_bits, r->differ,        r->order.certificate};
   const uint64_t keys = copied_keys(r), values = copied_values(r);
   if (!numbers->keys_out && !numbers->values_out) return 0;
   numbers->stream = stream;
-  r->order.disorder = NULL; /* it is checked */
+  r->order.certificate = (device_certificate){0}; /* it is checked */
   device_status status = start_copy(r, &numbers->values_in, values);
   if (!status) status = start_copy(r, &numbers->keys_in, keys);
   return status ? status : device_pairs_finish(numbers, &sorted);
@@ -321,6 +323,7 @@ device_status resident_sort_pairs(resident *r)
     r->buffers.input = numbers->keys_in;
   else
     started = device_pairs_encode(numbers, r->buffers.keys[0], r->pairs.job.key_width, r->differ);
+  resident_certify(r);
   if (!started) started = r->pairs.algorithm->sort(&r->pairs.job, &r->buffers, &r->side);
   if (started) return started;
   r->order = gpu_order_of(&r->pairs, &r->buffers, r->side);

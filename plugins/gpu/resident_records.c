@@ -51,7 +51,7 @@ static device_segment_sort plan_tiles(const resident *r)
                                .segments = r->segments,
                                .shared_bytes = r->pairs.job.shared_bytes,
                                .index_bits = r->sort.index_bits,
-                               .disorder = r->pairs.disorder,
+                               .disorder = r->pairs.certificate.disorder,
                                .facts = &r->facts->records,
                                .stream = r->job.stream};
 }
@@ -94,7 +94,7 @@ static device_status start_tiles(resident *r)
 
 /* ---- Sort ---- */
 
-static device_status start_encode(const resident *r)
+static device_status start_encode(const resident *r, const device_certificate *certificate)
 {
   const recsort_job *const job = &r->job;
   const records_program own = records_program_of(&r->part, r->pairs.job.key_width);
@@ -102,15 +102,22 @@ static device_status start_encode(const resident *r)
   void *const keys = r->buffers.keys[0];
   return r->segments.count
              ? records_encode_segments(&own, r->records, job->count, &r->segments, r->part.key_bits,
-                                       keys, facts, job->stream)
-             : records_encode(&own, r->records, job->count, keys, false, facts, job->stream);
+                                       keys, facts, certificate, job->stream)
+             : records_encode_certified(&own, r->records, job->count, keys, facts, certificate,
+                                        job->stream);
 }
 
 static device_status start_sort(resident *r)
 {
-  device_status started = r->buffers.words ? 0 : start_encode(r);
+  const bool encodes = !r->buffers.words, all = !r->job.head;
+  if (encodes && all && r->pairs.certificate.disorder)
+    r->pairs.certificate.index_bits = r->sort.index_bits;
+  const device_certificate certificate = r->pairs.certificate;
+  resident_certify(r);
+  device_status started = encodes ? start_encode(r, &certificate) : 0;
   if (!started) started = r->pairs.algorithm->sort(&r->pairs.job, &r->buffers, &r->side);
   r->order = gpu_order_of(&r->pairs, &r->buffers, r->side);
+  if (r->staged != RESIDENT_NONE) r->order.keys = NULL;
   return started;
 }
 
@@ -152,7 +159,7 @@ static device_status plan_move(resident *r, uint64_t number)
     words->data = copy + ((const char *)words->data - (const char *)array.from);
   else if (r->buffers.words && overlap(array.to, bytes, words->data, count * words->stride))
     return 0;
-  r->move = (device_move){in_place ? copy : array.from, array.to, array.element_size, NULL};
+  r->move = (device_move){in_place ? copy : array.from, array.to, array.element_size};
   r->moved = number;
   r->pairs.job.move = &r->move;
   return in_place ? resident_copy(r, &array, r->job.stream) : 0;
@@ -180,17 +187,16 @@ void resident_plan_staged(resident *r)
 }
 
 /* The device decides nothing, as it would look at keys in memory, and these are read from the
- * records. The order is checked here, as it is one of records that have moved. */
+ * records. The sort certifies the order, as the sorted words are not
+ * kept. */
 static void stage(resident *r)
 {
   RS_ASSERT(r->staged != RESIDENT_NONE);
   const recsort_array array = resident_array(r, r->staged);
   r->buffers.words = &r->words;
-  r->move =
-      (device_move){array.from, r->memory + r->copy_at, array.element_size, r->pairs.disorder};
+  r->move = (device_move){array.from, r->memory + r->copy_at, array.element_size};
   r->pairs.job.move = &r->move;
   r->pairs.job.branches[0] = NULL;
-  r->pairs.disorder = NULL;
 }
 
 /* Leaves to the sort what it can do besides. Few records take as many other kernels as it has. */
@@ -220,7 +226,10 @@ static device_status start_planned(resident *r)
                                : r->segments.count && device_segments_suit(&r->tiles)
                                    ? start_tiles(r)
                                    : start_with_skills(r);
-  if (r->job.head) r->job.count = r->order.count = r->job.head; /* so many are moved */
+  if (r->job.head) { /* so many are moved, which are no permutation */
+    r->job.count = r->order.count = r->job.head;
+    r->order.certificate.balance = NULL;
+  }
   return status ? status : resident_move(r);
 }
 

@@ -464,7 +464,7 @@ static recsort_status merge_seat(gpu_shards *shards, uint32_t number, void *cont
   gpu_pairs pairs = gpu_plan_merge(device, &job);
   pairs.job.mailbox = NULL;
   const device_buffers buffers = device_divide(&pairs.job, seat->memory, pairs.extra_bytes);
-  const device_merge_move move = {received, sorted, size, pairs.disorder,
+  const device_merge_move move = {received, sorted, size, pairs.certificate.disorder,
                                   merge.reads_keys ? NULL : &merge.words};
   if (merge.moves)
     return judge_launch(device_merge_records(&pairs.job, &merge.runs, &buffers, &move), error);

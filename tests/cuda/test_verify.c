@@ -386,65 +386,6 @@ static void test_numbers_are_checked(void **state)
   close_instance();
 }
 
-/* The same for numbers that are sorted with their positions, in a segment and without: these tell
- * that two equal ones have changed places. */
-static uint64_t *carried;
-static uint32_t *positions;
-
-static void swap_carried_positions(void)
-{
-  swap_indices(positions);
-}
-
-static void swap_carried_keys(void)
-{
-  const uint64_t kept = carried[0];
-  carried[0] = carried[COUNT - 1];
-  carried[COUNT - 1] = kept;
-}
-
-static void test_carried_numbers_are_checked(void **state)
-{
-  enum { TIMES = 8, SOME = 3 };
-  static uint64_t keys[COUNT], offsets[] = {0, COUNT};
-  const recsort_key_step wide_step = {.kind = RECSORT_KEY_UNSIGNED, .bytes = 8, .width = 64};
-  recsort_key_program numbers = program;
-  (void)state;
-  numbers.steps = &wide_step;
-  numbers.record_size = sizeof *keys;
-  numbers.key_bits = numbers.key_width = 64;
-  for (size_t way = 0; way < 4; way++) {
-    const size_t o = way % 2;
-    const recsort_status found = o ? RECSORT_OK : RECSORT_CORRUPT_RESULT;
-    open_instance(o ? RECSORT_VERIFY_OFF : RECSORT_VERIFY_DEFAULT);
-    workspace = make(WORKSPACE);
-    carried = (uint64_t *)(void *)make(sizeof keys);
-    positions = (uint32_t *)(void *)make(COUNT * sizeof *positions);
-    for (unsigned i = 0; i < TIMES; i++) {
-      for (size_t k = 0; k < COUNT; k++)
-        keys[k] = i % 2 ? random_below(&random_state, SOME) : 7;
-      keys[COUNT - 1] = 8;
-      recsort_job of = {.records = keys, .sorted = carried};
-      if (way >= 2) {
-        of.parts = RECSORT_SEGMENTS;
-        of.offsets = offsets;
-        of.part_count = 1;
-        of.offset_bits = 64;
-      }
-      assert_int_equal(run_resident(&numbers, of, swap_carried_keys, 1), found);
-      assert_int_equal(saved, o ? way / 2 : 2); /* the check, and what tells the status */
-      of.permutation = positions;
-      keys[COUNT - 1] = 7;
-      if (i % 2 == 0)
-        assert_int_equal(run_resident(&numbers, of, swap_carried_positions, 1), found);
-    }
-    assert_int_equal(cudaFree(positions), cudaSuccess);
-    assert_int_equal(cudaFree(carried), cudaSuccess);
-    assert_int_equal(cudaFree(workspace), cudaSuccess);
-    close_instance();
-  }
-}
-
 /* ---- Shards ---- */
 
 static void turn_sorted_key(void)
@@ -581,7 +522,6 @@ int main(void)
       cmocka_unit_test(test_without_checks_faults_pass),
       cmocka_unit_test(test_resident_records_are_checked),
       cmocka_unit_test(test_numbers_are_checked),
-      cmocka_unit_test(test_carried_numbers_are_checked),
       cmocka_unit_test(test_shards_are_checked),
       cmocka_unit_test(test_keys_alone),
       cmocka_unit_test(test_large_results_are_checked_by_default),

@@ -94,7 +94,7 @@ static uint32_t finish(const device_pairs *job, uint32_t index_bits)
 {
   uint32_t disorder = 0;
   const device_pairs_sorted sorted = {a.sorted,   a.order, code_width,
-                                      index_bits, &differ, &disorder};
+                                      index_bits, &differ, {&disorder, NULL, 0}};
   assert_int_equal(device_pairs_finish(job, &sorted), 0);
   return disorder;
 }

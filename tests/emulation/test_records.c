@@ -362,7 +362,7 @@ static bool sees_order(uint64_t count, uint32_t width, uint32_t bits, pair_fault
   if (planted == LESS) put_key(keys, width, place, place / 2 - (!tie && !first));
   narrow(order, count, bits, at);
   const bool wrong = planted == LESS ? !first : planted != NO_PAIR_FAULT && tie;
-  const records_order pairs = {at, count, bits, (uint32_t)width, keys, &disorder};
+  const records_order pairs = {at, count, bits, (uint32_t)width, keys, {&disorder, NULL, 0}};
   bool good = records_ordered(&pairs, NULL) == 0 && (disorder != 0) == wrong;
   good = release(keys, key_bytes) && good;
   return release(at, order_bytes) && good;
@@ -400,6 +400,7 @@ static bool gathers(uint64_t count, uint64_t size, uint32_t bits, uint64_t *rand
 {
   uint64_t order[MOST];
   uint32_t keys[MOST], disorder = 0;
+  uint64_t balance = 0;
   const size_t order_bytes = count * bits / 8, bytes = count * size;
   unsigned char *const records = allocate(bytes), *const at = allocate(order_bytes),
                        *const to = allocate(bytes);
@@ -413,11 +414,12 @@ static bool gathers(uint64_t count, uint64_t size, uint32_t bits, uint64_t *rand
   narrow(order, count, bits, at);
   const bool turned =
       planted > 0 && planted < count && (!tie || order[planted - 1] > order[planted]);
-  records_order wanted = {at, count, bits, 32, keys, &disorder};
+  records_order wanted = {at, count, bits, 32, keys, {&disorder, &balance, 0}};
   bool good = records_copy(to, records, count * size, NULL) == 0;
   good = memcmp(to, records, count * size) == 0 && good;
   good = records_gather(records, size, &wanted, to, NULL) == 0 && (disorder != 0) == turned && good;
-  wanted.disorder = NULL; /* then no keys are read */
+  good = balance == 0 && good;
+  wanted.certificate = (device_certificate){NULL, NULL, 0}; /* then no keys are read */
   wanted.keys = NULL;
   good = good && records_gather(records, size, &wanted, to, NULL) == 0;
   for (uint64_t i = 0; i < count; i++)

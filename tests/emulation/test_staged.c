@@ -118,6 +118,7 @@ static void check(unsigned kind, uint64_t count, uint64_t offset, bool checked, 
   unsigned char *const memory = allocate(count * size + offset), *const records = memory + offset;
   unsigned char *const room = allocate(count * size);
   uint32_t disorder = 0;
+  uint64_t balance = 0;
   device_words words;
   device_job job = {.count = count,
                     .key_bits = program.key_width,
@@ -131,8 +132,9 @@ static void check(unsigned kind, uint64_t count, uint64_t offset, bool checked, 
   const device_algorithm *const algorithm = &device_algorithms[0];
   assert_true(algorithm->skills(&job).stages);
   assert_true(records_words(&program, records, &words));
-  const device_move move = {records, room, size, checked ? &disorder : NULL};
+  const device_move move = {records, room, size};
   job.move = &move;
+  if (checked) job.certificate = (device_certificate){&disorder, &balance, 0};
   const uint64_t extra = algorithm->extra_bytes(&job), bytes = device_bytes(&job, extra);
   unsigned char *const space = allocate(bytes);
   device_buffers buffers = device_divide(&job, space, extra);
@@ -145,7 +147,14 @@ static void check(unsigned kind, uint64_t count, uint64_t offset, bool checked, 
     if (memcmp(room + places[i] * size, records + expected[i].number * size, size) != 0)
       fail_msg("record %d of %d, kind %u", (int)i, (int)count, kind);
   }
-  assert_int_equal(disorder, 0);
+  unsigned char *const sorted = allocate(count * size);
+  const records_order order = {
+      .indices = places, .count = count, .index_bits = 32, .certificate = job.certificate};
+  assert_int_equal(records_gather(room, size, &order, sorted, NULL), 0);
+  for (uint64_t i = 0; i < count; i++)
+    assert_memory_equal(sorted + i * size, records + expected[i].number * size, size);
+  assert_true(disorder == 0 && balance == 0);
+  release(sorted, count * size);
   free(expected);
   release(space, bytes);
   release(room, count * size);

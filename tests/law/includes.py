@@ -30,7 +30,7 @@ HASH = 'recsort/record_hash.h'
 GROUND = ['base/assert.h', 'base/avx.h', 'base/bits.h', 'base/co_rank.h', 'base/load_least.h', 'base/stream_copy.h', 'base/work_size.h']
 
 # What every kernel may include.
-DEVICE_GROUND = ['base/assert.h', 'cuda/decision.cuh', 'cuda/device.h', 'cuda/key_words.h', 'cuda/pair.cuh', 'cuda/plan.h', 'cuda/record_units.cuh',
+DEVICE_GROUND = ['base/assert.h', 'cuda/balance.cuh', 'cuda/decision.cuh', 'cuda/device.h', 'cuda/key_words.h', 'cuda/pair.cuh', 'cuda/plan.h', 'cuda/record_units.cuh',
                  'cuda/runs.cuh', 'cuda/workspace.cuh']
 
 # folder -> the headers, or folders (ending in '/'), that it may include. A key also applies to the
@@ -100,7 +100,7 @@ IN_ORDER = {
         'merge_pieces.cuh',  # sorted runs
     ],
     'plugins/cuda/sort/carry': [
-        'plan.h', 'elements.cuh', 'runs.cuh', 'lookup.cuh', 'block_sort.cuh', 'split.cuh',
+        'plan.h', 'elements.cuh', 'certificate.cuh', 'runs.cuh', 'lookup.cuh', 'block_sort.cuh', 'split.cuh',
         'segments.cuh', 'sections.cuh', 'splitters.cuh', 'sort_parts.cuh', 'keys_only.cuh', 'carry_sort.cuh', 'pair_sorts.cuh', 'pair_sort.cuh', 'device_carry.cu',
         'keys_32.cu', 'keys_64.cu', 'keys_128.cu',
     ],

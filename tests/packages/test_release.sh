@@ -14,7 +14,8 @@ git clone -q "$1" "$scratch/source"
 "$scratch/source/tools/release.sh" --only-make --without-cuda "$scratch/second" native > "$scratch/log"
 diff "$scratch/first/SHA256SUMS" "$scratch/second/SHA256SUMS"
 diff -r "$scratch/first" "$scratch/second"
-echo >> "$scratch/second"/recsort-*-docs.tar.gz
+docs=$(ls "$scratch/second"/recsort-*-docs.tar.gz) # sh looks for no pattern behind >>
+echo >> "$docs"
 if "$scratch/source/tests/users/try.sh" "$scratch/second" packager > "$scratch/log" 2>&1; then
   echo 'a changed file is not noticed'
   exit 1

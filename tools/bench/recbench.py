@@ -4,8 +4,8 @@ Measure recsort on this machine beside the sorts of others. The contenders take
 turns, every result is checked, and medians are compared.
 
   --suite NAME          short (the default), all, file, threads, peers, auto,
-                        head; on a GPU verify, pairs, resident, top, segments
-                        and shards; mpi; python, torch, rows or splats
+                        head; on a GPU verify, pairs, resident, checked, top,
+                        segments and shards; mpi; python, torch, rows or splats
   --record LIST         in place of the suite's records, such as entity, key64
   --distribution LIST   likewise: those of recgen, with random for uniform
   --count LIST          records, default 4M (short: 1M but for the suite entity)
@@ -73,6 +73,8 @@ OTHERS = {
                        [4 * K, 64 * K, M, 4 * M, 16 * M], [''])]),
     'resident': ('gpu', [(['entity'], ['random', 'nearly', 'sorted'],
                           [K, 4 * K, 16 * K, 128 * K, M, 4 * M, 16 * M], [''])]),
+    'checked': ('gpu', [(['entity', 'f32', 'f32+u32', 'u64+u64', 'f32+none'], ['random'],
+                         [K, 4 * K, 16 * K, 64 * K, 256 * K, M, 4 * M, 16 * M, 256 * M], [''])]),
     'top': ('gpu', [(['f32'], ['random'], [16 * M], ['10', '1000', '2048']), (['f32'], ['sorted'], [16 * M], ['1000']),
                     (['entity'], ['random'], [16 * M], ['1000']), (['f32'], ['random'], [M // 4, M, 2 * M], ['10', '1000'])]),
     # Segments and their lengths say how many records there are.

@@ -61,9 +61,10 @@ typedef enum recsort_status {
  *  - DEFAULT: the CPU checks that each element has one place, and that the keys of the result
  *    ascend. It does not look at keys again where it merges a few elements into others that are in
  *    order, nor between the first and the last element of a key that is frequent; and the algorithm
- *    "sequential" does not at all. A GPU checks results of 2^20 records or more, which takes at
- *    most 3% of the time: that keys ascend, that ties are in input order, and that records of the
- *    host that it has moved are the input's (by checksums).
+ *    "sequential" does not at all. A GPU checks results of 2^20 records or more: that keys ascend;
+ *    that ties are in input order, where it has sorted positions; and by sums of hashes that no key
+ *    is lost, doubled or separated from its position or value, and that records of the host that it
+ *    has moved are the input's. Nobody looks at the bytes of records in a device's memory.
  *  - FULL: a GPU checks results of any size. Then, whatever has sorted, the host reads all keys
  *    again, in the order that was found, before it moves records: they ascend, and ties are in
  *    input order. If the plugin has moved the records itself, the host looks at their keys and

@@ -152,10 +152,9 @@ static cudaError_t start_carry(void *given, size_t &bytes, const device_pairs &p
 {
   workspace space = {(char *)given, 0};
   void *const memory = space.take(Sort::bytes(plan, pairs.keys_out != NULL, false));
-  const void *keys;
   cudaError_t error;
   if (ends_with(space, given, bytes, &error)) return error;
-  return (cudaError_t)Sort::sort(plan, pairs, limits.multiprocessors, {NULL, NULL, memory}, &keys);
+  return (cudaError_t)Sort::sort(plan, pairs, limits.multiprocessors, {NULL, NULL, memory}, {});
 }
 
 /* Sorts many pairs whose values move along with their keys. Returns false if they are few, or too

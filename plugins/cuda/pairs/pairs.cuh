@@ -7,6 +7,7 @@
 
 #include <type_traits>
 
+#include "cuda/balance.cuh"
 #include "cuda/pair.cuh"
 #include "gpu/device_pairs.h"
 #include "recsort/key_interpreter.h"
@@ -152,26 +153,28 @@ DEVICE_INLINE void load_order(const device_pairs_sorted &sorted, const uint64_t 
     order[t] = narrow[t];
 }
 
-/* Compares each pair with the one before it, by code(key) of sorted.codes and the order, if there
- * is one. */
-template <class Key, class Code>
-DEVICE_INLINE void check_pairs(const device_pairs_sorted &sorted, const uint64_t *numbers,
-                               const Key *keys, const uint64_t *order, const Code &code)
+/* Compares each pair with the one before it, and adds what shows whether the order is a permutation
+ * to the balance; `numbers` may repeat the last one, `count` - 1. By all threads of the block. */
+template <class Code>
+DEVICE_INLINE void check_pairs(const device_pairs_sorted &sorted, uint64_t first, uint64_t count,
+                               const uint64_t *numbers, const Code *codes, const uint64_t *order)
 {
-  uint64_t before[EACH], order_before[EACH];
-  Key keys_before[EACH];
+  uint64_t before[EACH], order_before[EACH], sum = 0;
+  Code codes_before[EACH];
   bool wrong = false;
   DEVICE_UNROLL
   for (uint32_t t = 0; t < EACH; t++)
     before[t] = numbers[t] - (numbers[t] > 0);
-  load_pairs(sorted.codes, before, keys_before);
-  if (sorted.order) load_order(sorted, before, order_before);
+  load_pairs(sorted.codes, before, codes_before);
+  load_order(sorted, before, order_before);
   DEVICE_UNROLL
   for (uint32_t t = 0; t < EACH; t++) {
-    const Key a = code(keys_before[t]), b = code(keys[t]);
-    wrong |= numbers[t] > 0 && (a > b || (sorted.order && a == b && order_before[t] >= order[t]));
+    const Code a = codes_before[t], b = codes[t];
+    wrong |= numbers[t] > 0 && (a > b || (a == b && order_before[t] >= order[t]));
+    if (pair_number(first, t) < count) sum += hash_index(order[t]) - hash_index(numbers[t]);
   }
-  if (wrong) device_poke32(sorted.disorder, 1);
+  if (wrong) device_poke32(sorted.certificate.disorder, 1);
+  if (sorted.certificate.balance) add_to_balance<PAIRS_BLOCK>(sorted.certificate, sum);
 }
 
 /* Only keys that their codes do not tell are gathered. */
@@ -266,9 +269,9 @@ struct values_by_width {
 };
 
 /* Reads sorted codes and the order, keys that their codes do not tell, and values. Writes keys and
- * values in their places; *disorder becomes 1 if the codes are not in order. A warp's writes are
- * neighbours. Its reads of values are scattered: each takes a sector of 32 bytes, and these take
- * most of the time. A thread starts four reads before it waits for one. */
+ * values in their places; looks whether the codes are in order, and the order is a permutation. A
+ * warp's writes are neighbours. Its reads of values are scattered: each takes a sector of 32 bytes,
+ * and these take most of the time. A thread starts four reads before it waits for one. */
 template <class Key, class Code, class Values>
 __global__ void __launch_bounds__(PAIRS_BLOCK)
     finish_pairs(const __grid_constant__ finish_pairs_args args)
@@ -280,37 +283,10 @@ __global__ void __launch_bounds__(PAIRS_BLOCK)
   number_pairs(first, args.job.count, numbers);
   load_pairs(args.sorted.codes, numbers, codes);
   load_order(args.sorted, numbers, order);
-  if (args.sorted.disorder)
-    check_pairs(args.sorted, numbers, codes, order, [](Code code) { return code; });
+  if (args.sorted.certificate.disorder)
+    check_pairs(args.sorted, first, args.job.count, numbers, codes, order);
   if (args.job.keys_out) write_keys<Key>(args.job, args.sorted, first, codes, order);
   Values::write(args.job, first, order);
-}
-
-template <class Order> struct check_sorted_args {
-  static constexpr uint32_t max_threads = PAIRS_BLOCK;
-  device_pairs_sorted sorted; /* keys for codes */
-  uint64_t count;
-  const uint64_t *device_count; /* of device_pairs */
-  Order order;                  /* order.code(key): what is compared */
-};
-
-/* Reads sorted keys and, if there is one, their order. Writes only *disorder, which becomes 1 if
- * they are not in order. Memory limits it: a key comes from there once, though two threads read it.
- */
-template <class Key, class Order>
-__global__ void __launch_bounds__(PAIRS_BLOCK)
-    check_sorted(const __grid_constant__ check_sorted_args<Order> args)
-{
-  const uint64_t first = (uint64_t)blockIdx.x * (PAIRS_BLOCK * EACH);
-  uint64_t numbers[EACH], order[EACH] = {};
-  Key keys[EACH];
-  device_await_before();
-  const uint64_t count = args.device_count ? plan_min(*args.device_count, args.count) : args.count;
-  if (first >= count) return;
-  number_pairs(first, count, numbers);
-  load_pairs(args.sorted.codes, numbers, keys);
-  if (args.sorted.order) load_order(args.sorted, numbers, order);
-  check_pairs(args.sorted, numbers, keys, order, [&](Key key) { return args.order.code(key); });
 }
 
 /* ---- Launches ---- */
@@ -333,20 +309,6 @@ static device_status start_finish(const device_pairs *job, const device_pairs_so
   const uint64_t grid = plan_blocks(job->count, PAIRS_BLOCK * EACH);
   const finish_pairs_args args = {*job, *sorted};
   return device_launch(finish_pairs<Key, Code, Values>, grid, PAIRS_BLOCK, 0, job->stream, args);
-}
-
-/* Checks keys that were sorted with their values: these are the order, if they are positions. */
-template <class Key, class Order>
-static device_status start_check(const device_pairs *job, const Order &codes, const void *keys,
-                                 uint32_t *disorder)
-{
-  const uint64_t grid = plan_blocks(job->count, PAIRS_BLOCK * EACH);
-  const check_sorted_args<Order> args = {{keys, job->values_in ? NULL : job->values_out,
-                                          job->key_width, job->value_width, NULL, disorder},
-                                         job->count,
-                                         job->device_count,
-                                         codes};
-  return device_launch(check_sorted<Key, Order>, grid, PAIRS_BLOCK, 0, job->stream, args);
 }
 
 /* See device_pairs_reads_keys. */

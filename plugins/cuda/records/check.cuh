@@ -3,6 +3,7 @@
 #ifndef RECSORT_CUDA_RECORDS_CHECK_CUH
 #define RECSORT_CUDA_RECORDS_CHECK_CUH
 
+#include "cuda/records/key.cuh"
 #include "cuda/records/threads.cuh"
 #include "gpu/records.h"
 
@@ -96,8 +97,8 @@ DEVICE_INLINE uint64_t checked_place(const records_order *order, uint64_t first,
   return plan_min(first + t * blockDim.x, order->count - 1);
 }
 
-/* Compares each of the thread's pairs with the one before it. Reads the indices of equal keys only.
- * `key_width` is a compile-time constant. */
+/* Compares each of the thread's pairs with the one before it. `key_width` is a compile-time
+ * constant. */
 DEVICE_INLINE bool are_disordered(const records_order *order, uint64_t first, uint32_t key_width)
 {
   int compared[CHECKED];
@@ -115,7 +116,25 @@ DEVICE_INLINE bool are_disordered(const records_order *order, uint64_t first, ui
   return wrong;
 }
 
-/* Reads the sorted keys, and the indices of equal ones. Sets *order.disorder unless they ascend.
+/* What pair `i` adds to the balance, so that it becomes 0. A sort that leaves no keys has added the
+ * indices with their places. If the balance has the pairs of the input, the pair is subtracted.
+ * Otherwise it shows whether the indices are a permutation. */
+DEVICE_INLINE uint64_t balance_at(const records_order *order, uint64_t i)
+{
+  const uint64_t index = index_at(order->indices, order->index_bits, i);
+  const uint32_t each = order->key_width / 64;
+  if (!order->keys) return 0 - hash_placed((uint32_t)index, (uint32_t)i);
+  if (!order->certificate.index_bits) return hash_index(index) - hash_index(i);
+  record_key key = {{0, 0}};
+  if (each == 0)
+    key.words[0] = ((const uint32_t *)order->keys)[i];
+  else
+    for (uint32_t w = 0; w < each; w++)
+      key.words[w] = ((const uint64_t *)order->keys)[i * each + w];
+  return 0 - hash_numbered(key, order->key_width, index, order->index_bits);
+}
+
+/* Reads the sorted pairs. Looks whether they ascend, and whether the indices are a permutation.
  *
  * A load takes so long that a thread needs several in flight: it loads CHECKED pairs before it
  * compares one. What a pair is compared with, its neighbour has loaded, so it is in the cache. */
@@ -126,11 +145,19 @@ __global__ void __launch_bounds__(ordered_args::max_threads)
   device_await_before();
   const uint64_t first = (uint64_t)blockIdx.x * blockDim.x * CHECKED + threadIdx.x + 1;
   const records_order *const order = &args.order;
-  if (order->count < 2) return;
-  const bool wrong = order->key_width == 32   ? are_disordered(order, first, 32)
-                     : order->key_width == 64 ? are_disordered(order, first, 64)
-                                              : are_disordered(order, first, 128);
-  if (wrong) device_poke32(order->disorder, 1);
+  uint64_t sum = 0;
+  const bool wrong =
+      order->count > 1 && (order->key_width == 32   ? are_disordered(order, first, 32)
+                           : order->key_width == 64 ? are_disordered(order, first, 64)
+                                                    : are_disordered(order, first, 128));
+  if (wrong) device_poke32(order->certificate.disorder, 1);
+  if (!order->certificate.balance) return;
+  DEVICE_UNROLL
+  for (uint32_t t = 0; t < CHECKED; t++) {
+    const uint64_t i = first - 1 + t * blockDim.x;
+    if (i < order->count) sum += balance_at(order, i);
+  }
+  add_to_balance<BLOCK>(order->certificate, sum);
 }
 
 template <class = void> device_status start_check_pairs(const records_order *order, void *stream)

@@ -18,6 +18,7 @@ struct encode_args {
   uint64_t count;
   uint32_t unit; /* of sums */
   uint32_t each; /* records of a thread */
+  device_certificate certificate;
 };
 
 /* Records of a thread that encodes fields, so that their loads overlap. Few records are better
@@ -27,11 +28,19 @@ struct encode_args {
 #endif
 enum { ENCODED = 4 };
 
+/* What a key adds to the balance, if it has keys with their numbers. */
+DEVICE_INLINE uint64_t balance_of(const encode_args *args, const record_key &key, uint64_t number)
+{
+  const uint32_t index_bits = args->certificate.index_bits;
+  return index_bits ? hash_numbered(key, args->program.key_width, number, index_bits) : 0;
+}
+
 /* Makes the keys of `each` records, at most ENCODED, at the distance of a block. */
 template <bool Computed> DEVICE_INLINE void make_keys(const encode_args *args, uint32_t each)
 {
   const uint64_t first = (uint64_t)blockIdx.x * blockDim.x * each + threadIdx.x;
   record_key keys[ENCODED];
+  uint64_t sum = 0;
   bool valid = true;
   DEVICE_UNROLL
   for (uint32_t t = 0; t < ENCODED; t++) {
@@ -41,12 +50,17 @@ template <bool Computed> DEVICE_INLINE void make_keys(const encode_args *args, u
   DEVICE_UNROLL
   for (uint32_t t = 0; t < ENCODED; t++) {
     const uint64_t i = first + t * blockDim.x;
-    if (t < each && i < args->count) store_key(args->keys, args->program.key_width, i, keys[t]);
+    if (t < each && i < args->count) {
+      store_key(args->keys, args->program.key_width, i, keys[t]);
+      sum += balance_of(args, keys[t], i);
+    }
   }
+  if (args->certificate.index_bits) add_to_balance<BLOCK>(args->certificate, sum);
   if (!valid) args->facts->invalid = 1;
 }
 
-/* Reads the records, or the columns. Writes their keys, and facts->invalid.
+/* Reads the records, or the columns. Writes their keys, and facts->invalid; adds keys and their
+ * numbers to the balance, if it has them.
  *
  * A load takes so long that a thread needs several in flight: of fields it makes args.each keys
  * before it stores one, as a store must not overtake a load that may be of the same memory.
@@ -79,10 +93,12 @@ __global__ void __launch_bounds__(encode_args::max_threads)
  * made of the program's columns. */
 template <bool Computed>
 device_status start_encode(const records_program *program, const void *records, uint64_t count,
-                           void *keys, records_facts *facts, void *stream)
+                           void *keys, records_facts *facts, const device_certificate &certificate,
+                           void *stream)
 {
   const uint32_t each = !Computed && count >= ENCODED_LEAST ? ENCODED : 1;
-  const encode_args args = {program_at(program, records), NULL, keys, facts, count, 0, each};
+  const encode_args args = {
+      program_at(program, records), NULL, keys, facts, count, 0, each, certificate};
   return device_launch(encode<Computed>, plan_blocks(count, BLOCK * each), BLOCK, 0, stream, args);
 }
 
@@ -97,7 +113,8 @@ device_status start_encode_summed(const records_program *program, const void *re
                             facts,
                             count,
                             load_unit(program->record_size),
-                            1};
+                            1,
+                            {}};
   return device_launch(encode_summed<Computed>, plan_blocks(count, BLOCK), BLOCK, 0, stream, args);
 }
 

@@ -31,8 +31,8 @@ template <bool Computed> DEVICE_INLINE void make_key_in_segment(const segments_a
     if (threadIdx.x % WARP_SIZE == 0) ends[warp] = found;
   }
   __syncthreads();
-  if (i >= encode->count) return;
-  const uint64_t number = offsets_up_to(segments, ends[0], ends[1], i);
+  const bool mine = i < encode->count;
+  const uint64_t number = mine ? offsets_up_to(segments, ends[0], ends[1], i) : 0;
   record_key key = {{0, 0}};
   if (number > 0 && number <= segments->count) {
     bool valid = true;
@@ -40,7 +40,9 @@ template <bool Computed> DEVICE_INLINE void make_key_in_segment(const segments_a
     if (!valid) encode->facts->invalid = 1;
   }
   place_code(&key, args->key_bits, number);
-  store_key(encode->keys, encode->program.key_width, i, key);
+  if (mine) store_key(encode->keys, encode->program.key_width, i, key);
+  if (encode->certificate.index_bits)
+    add_to_balance<BLOCK>(encode->certificate, mine ? balance_of(encode, key, i) : 0);
 }
 
 /* Reads the records, or the columns, and some offsets of segments. Writes the keys, with the number
@@ -61,10 +63,12 @@ template <bool Computed>
 device_status start_encode_in_segments(const records_program *program, const void *records,
                                        uint64_t count, const device_segments *segments,
                                        uint32_t key_bits, void *keys, records_facts *facts,
-                                       void *stream)
+                                       const device_certificate &certificate, void *stream)
 {
   const segments_args args = {
-      {program_at(program, records), NULL, keys, facts, count, 0, 1}, *segments, key_bits};
+      {program_at(program, records), NULL, keys, facts, count, 0, 1, certificate},
+      *segments,
+      key_bits};
   return device_launch(encode_in_segments<Computed>, plan_blocks(count, BLOCK), BLOCK, 0, stream,
                        args);
 }

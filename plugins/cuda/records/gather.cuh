@@ -43,8 +43,8 @@ struct gather_args {
   records_order order;
 };
 
-/* Reads the order, and each record where it lies. Writes the records one behind the other. If
- * order.disorder is given, reads the keys too, and sets it unless they ascend.
+/* Reads the order, and each record where it lies. Writes the records one behind the other. If the
+ * order has a certificate, reads the keys too, if there are any, and does what check_pairs does.
  *
  * A block has the indices of its records in shared memory. Its threads share the units of the
  * records, so that a warp writes whole lines, and reads whole sectors of each record. */
@@ -54,13 +54,17 @@ __global__ void __launch_bounds__(gather_args::max_threads)
 {
   device_await_before();
   DEVICE_SHARED_ARRAY(uint64_t, places, BLOCK);
+  DEVICE_SHARED_ARRAY(uint64_t, parts, BLOCK / WARP_SIZE);
   const records_order *const order = &args.order;
   const uint64_t i = thread_number(), first = i - threadIdx.x;
   const uint32_t count = (uint32_t)plan_min(order->count - first, blockDim.x);
   if (i < order->count) places[threadIdx.x] = index_at(order->indices, order->index_bits, i);
+  if (order->certificate.balance) sum_parts(parts, i < order->count ? balance_at(order, i) : 0);
   __syncthreads();
-  if (order->disorder && i > 0 && i < order->count && is_disordered(order, i))
-    device_poke32(order->disorder, 1);
+  if (order->certificate.balance) add_parts(order->certificate, parts);
+  const bool checked = order->certificate.disorder && order->keys;
+  if (checked && i > 0 && i < order->count && is_disordered(order, i))
+    device_poke32(order->certificate.disorder, 1);
   move_records<GATHERED>(&args.units, first, places, count);
 }
 

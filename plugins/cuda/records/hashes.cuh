@@ -2,13 +2,12 @@
 #ifndef RECSORT_CUDA_RECORDS_HASHES_CUH
 #define RECSORT_CUDA_RECORDS_HASHES_CUH
 
+#include "cuda/balance.cuh"
 #include "cuda/records/threads.cuh"
 #include "recsort/record_hash.h"
 
 namespace records
 {
-
-enum { WARPS = BLOCK / WARP_SIZE };
 
 /* The bytes that are loaded at once: they divide the address and size of each record. */
 static inline uint32_t load_unit(uint64_t record_size)
@@ -23,17 +22,10 @@ DEVICE_INLINE uint64_t hash_record(const unsigned char *record, uint64_t size, u
   return record_hash(record, size, 1);
 }
 
-/* The sum of 32-bit numbers over a warp. Sums their halves separately, so that nothing
- * overflows. */
-DEVICE_INLINE uint64_t sum_warp(uint32_t number)
-{
-  const uint64_t low = device_warp_sum(number & 0xffff), high = device_warp_sum(number >> 16);
-  return low + (high << 16);
-}
-
 /* Adds the hashes of all threads of the block to `sums`. By all threads; one barrier. */
 DEVICE_INLINE void add_hashes(record_sums *sums, uint64_t hash)
 {
+  constexpr uint32_t WARPS = BLOCK / WARP_SIZE;
   DEVICE_SHARED_ARRAY(record_sums, parts, WARPS);
   const uint64_t low = sum_warp((uint32_t)hash), high = sum_warp((uint32_t)(hash >> 32));
   if (threadIdx.x % WARP_SIZE == 0) {

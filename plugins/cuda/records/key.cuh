@@ -4,6 +4,7 @@
 
 #include <type_traits>
 
+#include "cuda/balance.cuh"
 #include "cuda/key_words.h"
 #include "gpu/records.h"
 #include "recsort/key_interpreter.h"
@@ -130,6 +131,20 @@ DEVICE_INLINE void store_key(void *keys, uint32_t key_width, uint64_t i, record_
     ((uint64_t *)keys)[2 * i] = key.words[0];
     ((uint64_t *)keys)[2 * i + 1] = key.words[1];
   }
+}
+
+/* The hash of a key of so many bits, and its number. */
+DEVICE_INLINE uint64_t hash_numbered(const record_key &key, uint32_t key_width, uint64_t number,
+                                     uint32_t index_bits)
+{
+  const uint32_t narrow = (uint32_t)key.words[0], index = (uint32_t)number;
+  if (index_bits == 32)
+    return key_width == 32   ? hash_both(narrow, index)
+           : key_width == 64 ? hash_both(key.words[0], index)
+                             : hash_both(key, index);
+  return key_width == 32   ? hash_both(narrow, number)
+         : key_width == 64 ? hash_both(key.words[0], number)
+                           : hash_both(key, number);
 }
 
 } // namespace records

@@ -39,7 +39,8 @@ DEVICE_INLINE void copy_key(const records_order *order, uint64_t i, void *to, ui
 }
 
 /* Reads the order, and each record where it lies. Writes the records of each piece to its memory,
- * and their keys, if these are wanted. If order.disorder is given, sets it unless the keys ascend.
+ * and their keys, if these are wanted. If the order has a certificate, looks whether the keys
+ * ascend.
  *
  * The wires between devices limit it: each block writes a part of one piece, and blocks that run at
  * a time write to all devices. */
@@ -63,8 +64,8 @@ __global__ void __launch_bounds__(pieces_args::max_threads)
   const uint32_t count = (uint32_t)(end - first);
   if (threadIdx.x < count) places[threadIdx.x] = index_at(order->indices, order->index_bits, i);
   __syncthreads();
-  if (order->disorder && i > 0 && threadIdx.x < count && is_disordered(order, i))
-    device_poke32(order->disorder, 1);
+  if (order->certificate.disorder && i > 0 && threadIdx.x < count && is_disordered(order, i))
+    device_poke32(order->certificate.disorder, 1);
   if (piece->keys_to && threadIdx.x < count)
     copy_key(order, i, piece->keys_to, first + threadIdx.x);
   units.to = piece->to;

@@ -23,9 +23,20 @@ device_status records_encode(const records_program *program, const void *records
                              void *keys, bool summed, records_facts *facts, void *stream)
 {
   return records::with_computed(program, [&](auto computed) {
-    return summed ? records::start_encode_summed<computed>(program, records, count, keys, facts,
-                                                           stream)
-                  : records::start_encode<computed>(program, records, count, keys, facts, stream);
+    return summed
+               ? records::start_encode_summed<computed>(program, records, count, keys, facts,
+                                                        stream)
+               : records::start_encode<computed>(program, records, count, keys, facts, {}, stream);
+  });
+}
+
+device_status records_encode_certified(const records_program *program, const void *records,
+                                       uint64_t count, void *keys, records_facts *facts,
+                                       const device_certificate *certificate, void *stream)
+{
+  return records::with_computed(program, [&](auto computed) {
+    return records::start_encode<computed>(program, records, count, keys, facts, *certificate,
+                                           stream);
   });
 }
 
@@ -37,18 +48,18 @@ bool records_words(const records_program *program, const void *records, device_w
 device_status records_encode_segments(const records_program *program, const void *records,
                                       uint64_t count, const device_segments *segments,
                                       uint32_t key_bits, void *keys, records_facts *facts,
-                                      void *stream)
+                                      const device_certificate *certificate, void *stream)
 {
   return records::with_computed(program, [&](auto computed) {
     return records::start_encode_in_segments<computed>(program, records, count, segments, key_bits,
-                                                       keys, facts, stream);
+                                                       keys, facts, *certificate, stream);
   });
 }
 
-device_status records_conclude(const records_facts *facts, const uint32_t *disorder,
-                               uint32_t *status, void *stream)
+device_status records_conclude(const records_facts *facts, const device_certificate *certificate,
+                               const uint32_t *unchanged, uint32_t *status, void *stream)
 {
-  return records::start_conclude(facts, disorder, status, stream);
+  return records::start_conclude(facts, *certificate, unchanged, status, stream);
 }
 
 device_status records_confirm(const records_program *program, const void *records, uint64_t count,

@@ -108,6 +108,7 @@ struct request {
 
 std::unique_ptr<trial> make_pairs(const request &asked);
 std::unique_ptr<trial> make_records(const request &asked);
+std::unique_ptr<trial> make_checked(const request &asked); // one of these two, by its record
 std::unique_ptr<trial> make_head(const request &asked);
 std::unique_ptr<trial> make_segments(const request &asked);
 std::unique_ptr<trial> make_shards(const request &asked);
@@ -135,7 +136,17 @@ extern const char entity_yaml[]; // by distance, descending
 extern const char float_yaml[];  // by a float, ascending, with `size` 4
 
 /* Of records on a device; takes over the schema. An algorithm: of the plugin "cuda". */
-recsort_sorter *make_sorter(recsort_schema *schema, const char *algorithm = nullptr);
+recsort_sorter *make_sorter(recsort_schema *schema, const char *algorithm = nullptr,
+                            recsort_verify verify = RECSORT_VERIFY_DEFAULT);
+
+/* The ways to run a job whose detail is "checked": without a status; with one, unchecked; with one,
+ * checked. */
+struct checking {
+  const char *name;
+  bool has_status;
+  recsort_verify verify;
+};
+extern const checking checkings[3];
 recsort_schema *load(const std::string &yaml);
 
 /* A job on `stream`, with a workspace of its own. */

@@ -57,7 +57,18 @@ recsort_schema *load(const std::string &yaml)
   return schema;
 }
 
-recsort_sorter *make_sorter(recsort_schema *schema, const char *algorithm)
+const checking checkings[3] = {{"recsort", false, RECSORT_VERIFY_DEFAULT},
+                               {"recsort, status", true, RECSORT_VERIFY_OFF},
+                               {"recsort, checked", true, RECSORT_VERIFY_FULL}};
+
+std::unique_ptr<trial> make_checked(const request &asked)
+{
+  request of = asked;
+  of.detail = "checked";
+  return asked.record == "entity" ? make_records(of) : make_pairs(of);
+}
+
+recsort_sorter *make_sorter(recsort_schema *schema, const char *algorithm, recsort_verify verify)
 {
   recsort_options options = {};
   recsort_error error = {};
@@ -66,6 +77,7 @@ recsort_sorter *make_sorter(recsort_schema *schema, const char *algorithm)
   options.on_device = true;
   options.plugin = algorithm ? "cuda" : nullptr;
   options.algorithm = algorithm;
+  options.verify = verify;
   const recsort_status status = recsort_sorter_create(schema, &options, &sorter, &error);
   recsort_schema_destroy(schema);
   check(status, error);
@@ -202,11 +214,8 @@ void about(const Words &, cJSON *answer)
 }
 
 const std::map<std::string, std::unique_ptr<trial> (*)(const request &)> suites = {
-    {"pairs", make_pairs},
-    {"resident", make_records},
-    {"top", make_head},
-    {"segments", make_segments},
-    {"shards", make_shards}};
+    {"pairs", make_pairs}, {"resident", make_records},  {"checked", make_checked},
+    {"top", make_head},    {"segments", make_segments}, {"shards", make_shards}};
 
 /* input SLOT SUITE RECORD ORDER COUNT DETAIL ALGORITHM... */
 void make_input(const Words &words, cJSON *answer)

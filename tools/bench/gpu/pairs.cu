@@ -1,7 +1,7 @@
-/* pairs.cu - keys with values, sorted by recsort, by its header alone and by CUB. A record is the type of its
- * key, such as f32, u64, or u40 for 40 bits of 64; with values of 32 or 64 bits, as f32+u32;
- * without, when places in the input are the values, which CUB must be given; or f32+none for keys
- * alone.
+/* pairs.cu - keys with values, sorted by recsort, by its header alone and by CUB. A record is the
+ * type of its key, such as f32, u64, or u40 for 40 bits of 64; with values of 32 or 64 bits, as
+ * f32+u32; without, when places in the input are the values, which CUB must be given; or f32+none
+ * for keys alone.
  *
  * Values are places in any case: if keys ascend strictly by (key, place), and each is the key of
  * its place, this is the stable order of all. Keys alone ascend, and a sum of hashes stays. */
@@ -67,7 +67,7 @@ struct pairs_kind {
 
 template <class Key, class Value> struct pairs_trial : trial {
   pairs_trial(const request &asked, const pairs_kind &kind);
-  void add_ours(const std::string &algorithm);
+  void add_ours(const char *algorithm, const std::string &name, const checking &how);
   void add_header();
   template <class Called> cudaError_t call_header(void *at, size_t &bytes) const;
   void add_cub(const cub_named &cub, const char *name, cub_sort *sort, bool in_place);
@@ -86,6 +86,7 @@ template <class Key, class Value> struct pairs_trial : trial {
   std::unique_ptr<array<char>> workspace; /* of all contenders, which run one at a time */
   size_t workspace_bytes = 0;
   recsort_array moved;
+  array<uint32_t> status{1};
   std::vector<std::unique_ptr<device_job>> jobs;
   tally wrong;
 };
@@ -115,6 +116,12 @@ pairs_trial<Key, Value>::pairs_trial(const request &asked, const pairs_kind &of)
                                                count, from, flip, wrong.reset());
     return wrong.value() == 0;
   };
+  if (asked.detail == "checked") {
+    for (const checking &how : checkings)
+      add_ours(nullptr, how.name, how);
+    workspace = std::make_unique<array<char>>(workspace_bytes);
+    return;
+  }
   for (const cub_named &cub : cubs()) {
     add_cub(cub, "DeviceMergeSort", cub.sorts->merge, true);
     add_cub(cub, "DeviceRadixSort", cub.sorts->radix, false);
@@ -122,12 +129,13 @@ pairs_trial<Key, Value>::pairs_trial(const request &asked, const pairs_kind &of)
   add_copy();
   add_header();
   for (const std::string &algorithm : asked.algorithms)
-    add_ours(algorithm);
+    add_ours(algorithm.c_str(), "recsort " + algorithm, checkings[0]);
   workspace = std::make_unique<array<char>>(workspace_bytes);
 }
 
 template <class Key, class Value>
-void pairs_trial<Key, Value>::add_ours(const std::string &algorithm)
+void pairs_trial<Key, Value>::add_ours(const char *algorithm, const std::string &name,
+                                       const checking &how)
 {
   recsort_schema *schema = nullptr;
   recsort_error error = {};
@@ -143,9 +151,10 @@ void pairs_trial<Key, Value>::add_ours(const std::string &algorithm)
   job.index_bits = 8 * sizeof(Value);
   job.array_count = !kind.numbered && !kind.alone;
   job.arrays = job.array_count ? &moved : nullptr;
-  jobs.push_back(std::make_unique<device_job>(make_sorter(schema, algorithm.c_str()), job));
+  job.status = how.has_status ? (uint32_t *)status : nullptr;
+  jobs.push_back(std::make_unique<device_job>(make_sorter(schema, algorithm, how.verify), job));
   const device_job *const made = jobs.back().get();
-  add_both({"recsort " + algorithm, [made] { made->run(); }, made->bytes()});
+  add_both({name, [made] { made->run(); }, made->bytes()});
 }
 
 /* By recsort.cuh, of keys of the type `Called`. */

@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(BLOCK)
 
 struct records_trial : trial {
   explicit records_trial(const request &asked);
-  void add_ours(bool in_place);
+  void add_ours(bool in_place, const checking &how);
   void add_cub(const cub_named &cub, const char *name, cub_sort *sort, bool in_place);
   std::function<bool()> is_right(const entity *sorted)
   {
@@ -89,7 +89,8 @@ struct records_trial : trial {
   array<entity> records, before, sorted;
   array<float> keys[2];
   array<uint32_t> numbers[2];
-  std::unique_ptr<device_job> jobs[2]; /* to another array, and in place */
+  array<uint32_t> status{1};
+  std::vector<std::unique_ptr<device_job>> jobs;
   std::vector<std::unique_ptr<array<char>>> extras;
   tally wrong;
 };
@@ -108,23 +109,30 @@ records_trial::records_trial(const request &asked)
     fill<<<grid_of(count), 256, 0, stream>>>(records, before, count, from);
   };
   right = is_right(sorted);
-  add_ours(true);
-  add_ours(false);
+  if (asked.detail == "checked") {
+    for (const checking &how : checkings)
+      add_ours(false, how);
+    return;
+  }
+  add_ours(true, checkings[0]);
+  add_ours(false, checkings[0]);
   for (const cub_named &cub : cubs()) {
     add_cub(cub, "DeviceRadixSort, gather", cub.sorts->radix, false);
     add_cub(cub, "DeviceMergeSort, gather", cub.sorts->merge, true);
   }
 }
 
-void records_trial::add_ours(bool in_place)
+void records_trial::add_ours(bool in_place, const checking &how)
 {
   recsort_job job = RECSORT_JOB_INIT;
   job.count = count;
   job.records = records;
   job.sorted = in_place ? records : sorted;
-  jobs[in_place] = std::make_unique<device_job>(make_sorter(load(entity_yaml)), job);
-  const device_job *const made = jobs[in_place].get();
-  contender one = {in_place ? "recsort in place" : "recsort", [made] { made->run(); },
+  job.status = how.has_status ? (uint32_t *)status : nullptr;
+  jobs.push_back(
+      std::make_unique<device_job>(make_sorter(load(entity_yaml), nullptr, how.verify), job));
+  const device_job *const made = jobs.back().get();
+  contender one = {std::string(how.name) + (in_place ? " in place" : ""), [made] { made->run(); },
                    made->bytes()};
   if (in_place) one.right = is_right(records);
   add_both(one);

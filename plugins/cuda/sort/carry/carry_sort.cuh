@@ -84,8 +84,11 @@ template <class Key, class Value> struct sort_state {
   element_array<Key, Value> in, out;
   bool keys_wanted = true;       /* else out.keys are room for keys */
   uint64_t stride = sizeof(Key); /* bytes from a key of `in` to the next one */
+  bool numbered = false;         /* values ascend among equal keys */
+  bool placed = false;           /* of sort_parts_args */
   uint32_t multiprocessors;
   void *stream;
+  device_certificate certificate;
 };
 
 /* For few samples of sections a block has half as many threads, so that it starts beside those of
@@ -138,7 +141,8 @@ start_split(const sort_state<Key, Sorted> &sort, const element_array<Key, Value>
                                        memory.tile_count,
                                        memory.tiles[level],
                                        to,
-                                       moved};
+                                       moved,
+                                       sort.certificate};
   const uint64_t tiles = carry_most_tiles(&plan, level);
   if constexpr (can_be_keys_only<Key, Value>)
     if (plan.keys_only)
@@ -174,16 +178,19 @@ static device_status start_parts(const sort_state<Key, Value> &sort)
   const uint32_t last = plan.levels - 1;
   const uint64_t sections = carry_sections(&plan);
   const splitter_set<Key> none = {};
-  const parts_args<Key> args = {
-      memory.tiles[last], sort.order.count, memory.sections, last ? memory.sets[0] : none,
-      memory.sets[last],  plan.most,        plan.joined,     plan.keys_only,
-      sort.order.floats,  memory.list};
+  part_list<Key> list = memory.list;
+  list.certificate = sort.certificate;
+  const parts_args<Key> args = {memory.tiles[last], sort.order.count,
+                                memory.sections,    last ? memory.sets[0] : none,
+                                memory.sets[last],  plan.most,
+                                plan.joined,        plan.keys_only,
+                                sort.order.floats,  list};
   device_status status =
       device_launch(list_parts<Key>, sections, sections == 1 ? CARRY_LIST_BLOCK : CARRY_BLOCK, 0,
                     sort.stream, args);
-  const sort_parts_args<Key, Value> parts = {sort.order,      memory.elements, memory.tiles[last],
-                                             memory.sections, memory.list,     plan.most,
-                                             sort.out,        sort.keys_wanted};
+  const sort_parts_args<Key, Value> parts = {
+      sort.order, memory.elements, memory.tiles[last], memory.sections, list,
+      plan.most,  sort.out,        sort.keys_wanted,   sort.numbered,   sort.placed};
   const uint64_t shared =
       plan.most * element_bytes<Key, Value> + carry_sort_bytes(plan.most, sizeof(Key)) + 16;
   if (!status) status = start_usual_parts(sort, parts, shared);

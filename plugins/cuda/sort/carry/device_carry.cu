@@ -44,22 +44,11 @@ bool device_pairs_carry_is_fast(const device_pairs *job)
                              (job->number_width ? job->number_width : job->key_width) / 8);
 }
 
-device_status device_pairs_carry(const device_pairs *job, const device_job *on, void *memory,
-                                 uint32_t *disorder)
+device_status device_pairs_carry(const device_pairs *job, const device_job *on, void *memory)
 {
-  const void *keys;
-  const device_status status = with_pair_sort(job, [&](auto by) {
+  return with_pair_sort(job, [&](auto by) {
     carry_plan plan = {};
-    const pair_memory all = {NULL, NULL, memory};
     (void)plan_job(by, &plan, job, on->shared_bytes);
-    const device_status sorted = by.sort(plan, *job, on->multiprocessors, all, &keys);
-    return sorted || !disorder || !plan.segments
-               ? sorted
-               : by.check_segments(plan, *job, all, keys, disorder);
-  });
-  if (status || !disorder || job->segments.count) return status;
-  return with_key(job->key_width, [&](auto key) {
-    using code = decltype(key);
-    return pairs::start_check<code>(job, key_order_of<code>(*job), keys, disorder);
+    return by.sort(plan, *job, on->multiprocessors, {NULL, NULL, memory}, on->certificate);
   });
 }

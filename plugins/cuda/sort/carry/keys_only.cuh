@@ -85,6 +85,7 @@ __global__ void __launch_bounds__(CARRY_BLOCK, device_blocks(CARRY_BLOCK, 2))
 {
   constexpr uint32_t items = CARRY_KEYS_ITEMS;
   DEVICE_SHARED(char, memory);
+  DEVICE_SHARED_ARRAY(uint64_t, balance, 1);
   const uint32_t buckets = args.set.buckets;
   const key_tile by = key_tile_at(memory, buckets);
   device_await_before();
@@ -109,7 +110,16 @@ __global__ void __launch_bounds__(CARRY_BLOCK, device_blocks(CARRY_BLOCK, 2))
     for (uint32_t t = 0; t < items; t++)
       keys[t] = has(t) ? key_at(t) : 0;
   }
+  if (threadIdx.x == 0) *balance = 0;
   __syncthreads(); /* the runs are read */
+  const bool certified = first && args.certificate.disorder && !args.certificate.index_bits;
+  if (certified) {
+    uint64_t read = 0;
+    DEVICE_UNROLL
+    for (uint32_t t = 0; t < items; t++)
+      if (has(t)) read += hash_key(keys[t]);
+    add_to_block(balance, read);
+  }
   for (uint32_t b = threadIdx.x; b <= buckets; b += CARRY_BLOCK)
     by.counts[b] = 0;
   device_await_copies();
@@ -143,6 +153,7 @@ __global__ void __launch_bounds__(CARRY_BLOCK, device_blocks(CARRY_BLOCK, 2))
   DEVICE_UNROLL
   for (uint32_t t = 0; t < items; t++)
     if (whole || has(t)) to[t * CARRY_BLOCK] = by.keys[t * CARRY_BLOCK + threadIdx.x];
+  if (certified) add_block(args.certificate, *balance);
 }
 
 /* ---- Parts ---- */
@@ -238,16 +249,52 @@ DEVICE_INLINE code_range<uint32_t> range_of_items(const uint32_t *codes)
   return block_range(range);
 }
 
+/* Writes the codes `least` + word, as keys, and does besides what write_elements does. By all
+ * threads of the block. */
+DEVICE_INLINE void write_codes(const sort_parts_args<uint32_t, no_value> &args,
+                               const uint32_t *words, const sorted_part<uint32_t> &part,
+                               uint32_t least, sort_result sorted, uint64_t *balance)
+{
+  const uint32_t flip = args.order.code_of.flip, count = part.of.count;
+  const auto code_at = [&](uint32_t j) {
+    return least + (sorted == ALIKE ? 0 : words[word_place(j)]);
+  };
+  uint32_t *const to = args.to.keys + part.begin + threadIdx.x;
+  if (!args.list.certificate.disorder) {
+    for_items(count, [&](uint32_t t, uint32_t j, bool has) {
+      const uint32_t code = code_at(j);
+      if (has) to[t * CARRY_SORT_BLOCK] = code ^ flip;
+    });
+    return;
+  }
+  uint64_t written = 0;
+  bool wrong = false;
+  for_items(count, [&](uint32_t t, uint32_t j, bool has) {
+    const uint32_t code = code_at(has ? j : count - 1);
+    wrong |= code_before(code) > code;
+    if (!has) return;
+    written += hash_key(code ^ flip);
+    to[t * CARRY_SORT_BLOCK] = code ^ flip;
+  });
+  for (uint32_t j = WARP_SIZE * (threadIdx.x + 1); j < count; j += WARP_SIZE * CARRY_SORT_BLOCK)
+    wrong |= code_at(j - 1) > code_at(j);
+  if (threadIdx.x == 0) wrong |= code_at(0) < part.least || code_at(count - 1) > part.greatest;
+  add_to_block(balance, 0 - written);
+  if (wrong) device_poke32(args.list.certificate.disorder, 1);
+}
+
 /* Reads and writes what sort_parts does. */
 template <class = void>
 __global__ void __launch_bounds__(CARRY_SORT_BLOCK, device_blocks(CARRY_SORT_BLOCK, 3))
     sort_key_parts(const __grid_constant__ sort_parts_args<uint32_t, no_value> args)
 {
   DEVICE_SHARED(char, memory);
+  DEVICE_SHARED_ARRAY(uint64_t, balance, 1);
   const key_part by = key_part_at(memory, args.most);
   device_await_before();
   const uint32_t parts = *args.list.count, flip = args.order.code_of.flip;
   if (blockIdx.x >= parts) return;
+  if (threadIdx.x == 0) *balance = 0;
   upcoming_part<uint32_t> next = part_at(args, args.list.parts, blockIdx.x);
   for (uint32_t p = blockIdx.x; p < parts; p += gridDim.x) {
     const sorted_part<uint32_t> part = next.part;
@@ -266,17 +313,15 @@ __global__ void __launch_bounds__(CARRY_SORT_BLOCK, device_blocks(CARRY_SORT_BLO
         known ? code_range<uint32_t>{part.least, part.greatest} : range_of_items(codes);
     __syncthreads(); /* the runs are read */
     const sort_result sorted = sort_codes(by.by, count, range, codes);
-    uint32_t *const to = args.to.keys + part.begin + threadIdx.x;
     if (sorted == CROWDED) {
       if (threadIdx.x == 0) add_hard(args.list, part);
     } else {
-      for_items(count, [&](uint32_t t, uint32_t j, bool has) {
-        const uint32_t word = sorted == ALIKE ? 0 : by.by.words[word_place(j)];
-        if (has) to[t * CARRY_SORT_BLOCK] = (range.least + word) ^ flip;
-      });
+      write_codes(args, by.by.words, part, range.least, sorted, balance);
+      settle_part(args.list, part);
     }
     __syncthreads();
   }
+  add_block(args.list.certificate, *balance);
 }
 
 } // namespace carry

@@ -56,7 +56,7 @@ uint64_t pair_sort<Key, Value>::bytes(const carry_plan &plan, bool wanted, bool 
 template <class Key, class Value>
 device_status pair_sort<Key, Value>::sort(const carry_plan &plan, const device_pairs &job,
                                           uint32_t multiprocessors, const pair_memory &memory,
-                                          const void **keys)
+                                          const device_certificate &certificate)
 {
   pair_space space = space_of(memory);
   sort_state<Key, Value> sort = {};
@@ -67,29 +67,11 @@ device_status pair_sort<Key, Value>::sort(const carry_plan &plan, const device_p
   sort.in = {(Key *)job.keys_in, (Value *)job.values_in};
   sort.out = {(Key *)job.keys_out, (Value *)job.values_out};
   if (!job.keys_out) sort.out.keys = (Key *)space.take(job.count * sizeof(Key));
+  sort.numbered = !job.values_in;
   sort.multiprocessors = multiprocessors;
   sort.stream = job.stream;
-  *keys = sort.out.keys;
+  sort.certificate = certificate;
   return start(sort);
-}
-
-template <class Key, class Value>
-device_status pair_sort<Key, Value>::check_segments(const carry_plan &plan, const device_pairs &job,
-                                                    const pair_memory &memory, const void *keys,
-                                                    uint32_t *disorder)
-{
-  pair_space space = space_of(memory);
-  const memory_of<Key, Value> all = divide<Key, Value>(plan, &space);
-  const check_args<Key, Value> args = {key_order_of<Key>(job),
-                                       all.sections,
-                                       all.begins,
-                                       all.tile_count,
-                                       plan.tiles[0],
-                                       (const Key *)keys,
-                                       job.values_in ? NULL : (const Value *)job.values_out,
-                                       disorder};
-  return device_launch(carry::check_segments<Key, Value>, carry_most_tiles(&plan, 0), CARRY_BLOCK,
-                       0, job.stream, args);
 }
 
 /* ---- Records ---- */
@@ -135,21 +117,15 @@ device_status record_sort<Key>::sort(const carry_plan &plan, const device_job &j
   sort.order = key_order_of<Key>(words.code, job.count);
   sort.in.keys = (Key *)words.data;
   sort.stride = words.stride;
-  sort.keys_wanted = move.disorder != NULL;
+  sort.keys_wanted = false;
+  sort.numbered = sort.placed = true;
+  sort.certificate = job.certificate;
   sort.out = {(Key *)buffers.keys[1], (uint32_t *)buffers.indices[1]};
   sort.multiprocessors = job.multiprocessors;
   sort.stream = job.stream;
-  const device_status status = start_records<Key>(
-      sort, {record_units_of(move.from, move.to, move.size, CARRY_BLOCK), (uint32_t)move.size,
-             (uint32_t)((uintptr_t)words.data - (uintptr_t)move.from)});
-  if (status || !move.disorder) return status;
-  device_pairs sorted = {};
-  sorted.stream = job.stream;
-  sorted.count = job.count;
-  sorted.key_width = 8 * sizeof(Key);
-  sorted.value_width = 32;
-  sorted.values_out = sort.out.values;
-  return pairs::start_check<Key>(&sorted, sort.order, sort.out.keys, move.disorder);
+  return start_records<Key>(sort, {record_units_of(move.from, move.to, move.size, CARRY_BLOCK),
+                                   (uint32_t)move.size,
+                                   (uint32_t)((uintptr_t)words.data - (uintptr_t)move.from)});
 }
 
 } // namespace carry

@@ -30,14 +30,9 @@ template <class Key, class Value> struct pair_sort {
   /* Of memory.rest, with room for sorted keys unless these are wanted, and for elements unless
    * these are `apart`. */
   static uint64_t bytes(const carry_plan &plan, bool wanted, bool apart);
-  /* *keys are the sorted ones, which are in memory.rest if the job does not want them. */
   static device_status sort(const carry_plan &plan, const device_pairs &job,
-                            uint32_t multiprocessors, const pair_memory &memory, const void **keys);
-  /* Sets *disorder, of the device, to 1 if sorted keys of segments are not in order, or equal ones
-   * not in that of their positions. */
-  static device_status check_segments(const carry_plan &plan, const device_pairs &job,
-                                      const pair_memory &memory, const void *keys,
-                                      uint32_t *disorder);
+                            uint32_t multiprocessors, const pair_memory &memory,
+                            const device_certificate &certificate);
 };
 
 /* Sorts records by words of them; two levels. */

@@ -3,6 +3,7 @@
 #ifndef RECSORT_CUDA_CARRY_SECTIONS_CUH
 #define RECSORT_CUDA_CARRY_SECTIONS_CUH
 
+#include "cuda/sort/carry/certificate.cuh"
 #include "cuda/sort/carry/lookup.cuh"
 #include "cuda/sort/carry/runs.cuh"
 #include "cuda/sort/carry/split.cuh"
@@ -90,7 +91,13 @@ template <class Key> struct part_list {
   uint32_t *count;
   sorted_part<Key> *hard; /* too many elements for a block, or many that are nearly alike */
   uint32_t *hard_count;
+  device_certificate certificate;
 };
+
+template <class Key> DEVICE_INLINE uint64_t hash_part(const sorted_part<Key> &part)
+{
+  return hash_words(part.begin, part.of.count, 2) + hash_both(part.least, part.greatest);
+}
 
 template <class Key> struct parts_args {
   static constexpr uint32_t max_threads = CARRY_LIST_BLOCK;
@@ -163,10 +170,26 @@ DEVICE_INLINE sorted_part<Key> part_of(const listed_section<Key> &of, uint32_t b
   return part;
 }
 
+/* Adds the hash of a part to the balance. */
+template <class Key>
+DEVICE_INLINE void certify_part(const part_list<Key> &list, const sorted_part<Key> &part)
+{
+  DEVICE_ASSERT(part.of.count > 0);
+  if (list.certificate.disorder) (void)device_add64(list.certificate.balance, hash_part(part));
+}
+
+/* Subtracts it again, when the part has been written. One thread of the block does. */
+template <class Key>
+DEVICE_INLINE void settle_part(const part_list<Key> &list, const sorted_part<Key> &part)
+{
+  if (list.certificate.disorder && threadIdx.x == 0)
+    (void)device_add64(list.certificate.balance, 0 - hash_part(part));
+}
+
 template <class Key>
 DEVICE_INLINE void add_part(const part_list<Key> &list, const sorted_part<Key> &part)
 {
-  DEVICE_ASSERT(part.of.count > 0);
+  certify_part(list, part);
   list.parts[device_add32(list.count, 1)] = part;
 }
 
@@ -175,6 +198,14 @@ DEVICE_INLINE void add_hard(const part_list<Key> &list, const sorted_part<Key> &
 {
   DEVICE_ASSERT(part.of.count > 0);
   list.hard[device_add32(list.hard_count, 1)] = part;
+}
+
+/* The same of one that is not among the parts. */
+template <class Key>
+DEVICE_INLINE void add_only_hard(const part_list<Key> &list, const sorted_part<Key> &part)
+{
+  certify_part(list, part);
+  add_hard(list, part);
 }
 
 /* True if codes of a part are likely to crowd in bins of their differences: if a bin of the codes
@@ -243,7 +274,7 @@ DEVICE_INLINE void add_group(const parts_args<Key> &args, const listed_section<K
     }
   }
   if (!args.keys_only && is_hard(of, part))
-    add_hard(args.list, part);
+    add_only_hard(args.list, part);
   else
     add_part(args.list, part);
 }
@@ -280,12 +311,14 @@ DEVICE_INLINE void add_large(const parts_args<Key> &args, const listed_section<K
     add_pieces(args.list, of.from, part, args.most);
   } else {
     DEVICE_PATH("carry_oversized");
-    add_hard(args.list, part);
+    add_only_hard(args.list, part);
   }
 }
 
 /* Adds pieces of a section whose keys are alike: each tile is a run. */
-template <class Key> DEVICE_INLINE void add_one_key(const parts_args<Key> &args, const section &of)
+template <class Key>
+DEVICE_INLINE void add_one_key(const parts_args<Key> &args, const section &of, Key least,
+                               Key greatest)
 {
   const uint32_t tile = args.tiles.tile;
   DEVICE_ASSERT(args.most > 0);
@@ -294,8 +327,23 @@ template <class Key> DEVICE_INLINE void add_one_key(const parts_args<Key> &args,
     part.of = {0, 1, done / tile, done % tile, (uint32_t)plan_min(of.count - done, args.most)};
     part.section = blockIdx.x;
     part.begin = of.begin + done;
+    part.least = least;
+    part.greatest = greatest;
     add_part(args.list, part);
   }
+}
+
+/* Sets *disorder if splitters from number `first` to `last` do not ascend, `last` being less than
+ * the number of buckets less 1. By all threads of the block. */
+template <class Key>
+DEVICE_INLINE void check_splitters(const part_list<Key> &list, const Key *splitters, uint32_t first,
+                                   uint32_t last)
+{
+  bool wrong = false;
+  if (!list.certificate.disorder) return;
+  for (uint32_t i = first + threadIdx.x; i < last; i += blockDim.x)
+    wrong |= splitters[i] > splitters[i + 1];
+  if (wrong) device_poke32(list.certificate.disorder, 1);
 }
 
 /* Reads where buckets begin in the tiles of a section, a block for each section. Writes the parts:
@@ -311,19 +359,24 @@ __global__ void __launch_bounds__(CARRY_LIST_BLOCK)
   device_await_before();
   const uint32_t s = blockIdx.x, buckets = args.set.buckets;
   const section all = args.sections ? args.sections[s] : section{0, args.count(), 0, 0};
+  listed_section<Key> of = {tiles_of(args.tiles, all), splitters, begins, 0, (Key) ~(Key)0};
+  if (args.before.splitters) {
+    bucket_range(args.before.splitters, args.before.buckets, s, &of.least, &of.greatest);
+    if (s > 0 && args.count() > 0)
+      check_splitters(args.list, args.before.splitters, s - 1,
+                      (uint32_t)plan_min(s, args.before.buckets - 2));
+  }
   if (all.count == 0) return;
   if (all.one_key) {
-    add_one_key(args, all);
+    add_one_key(args, all, of.least, of.greatest);
     return;
   }
   DEVICE_ASSERT(buckets > 0 && buckets <= CARRY_MOST_BUCKETS);
-  listed_section<Key> of = {tiles_of(args.tiles, all), splitters, begins, 0, (Key) ~(Key)0};
   for (uint32_t i = threadIdx.x; i < buckets; i += blockDim.x)
     splitters[i] = args.set.splitters[(uint64_t)s * buckets + i];
-  if (args.before.splitters)
-    bucket_range(args.before.splitters, args.before.buckets, s, &of.least, &of.greatest);
   find_buckets_of(of.from, begins);
   __syncthreads();
+  check_splitters(args.list, splitters, 0, buckets - 2);
   const auto is_head = [&](uint32_t b) {
     return b == 0 || begins[b] / args.joined != begins[b - 1] / args.joined;
   };

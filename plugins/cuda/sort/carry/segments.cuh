@@ -68,43 +68,6 @@ __global__ void __launch_bounds__(segments_args::max_threads)
   }
 }
 
-template <class Key, class Value> struct check_args {
-  static constexpr uint32_t max_threads = CARRY_BLOCK;
-  key_order<Key> order;
-  const section *sections;
-  const tile_begin *begins;
-  const uint32_t *tile_count;
-  uint32_t tile;
-  const Key *keys;        /* sorted */
-  const Value *positions; /* where each was; NULL: not known */
-  uint32_t *disorder;
-};
-
-/* Reads the sorted keys of a tile, and their positions. Writes only *disorder, which becomes 1 if
- * they are not in order. */
-template <class Key, class Value>
-__global__ void __launch_bounds__(CARRY_BLOCK)
-    check_segments(const __grid_constant__ check_args<Key, Value> args)
-{
-  device_await_before();
-  if (blockIdx.x >= *args.tile_count) return;
-  const tile_begin begin = args.begins[blockIdx.x];
-  const section of = args.sections[begin.section];
-  const uint32_t done = begin.number * args.tile;
-  const uint32_t end = (uint32_t)plan_min(of.count, (uint64_t)done + args.tile);
-  DEVICE_ASSERT(done < of.count);
-  bool wrong = false;
-  for (uint32_t i = done + threadIdx.x; i < end; i += blockDim.x) {
-    if (i == 0) continue;
-    const uint64_t at = (uint64_t)of.begin + i;
-    const Key before = args.order.code(args.keys[at - 1]), mine = args.order.code(args.keys[at]);
-    wrong |= before > mine;
-    if constexpr (std::is_integral_v<Value>)
-      wrong |= args.positions && before == mine && args.positions[at - 1] >= args.positions[at];
-  }
-  if (wrong) device_poke32(args.disorder, 1);
-}
-
 enum {
   KEPT_TOGETHER = 4, /* elements that a thread has on their way */
   KEPT_BLOCKS = 4    /* of a multiprocessor */

@@ -21,6 +21,8 @@ template <class Key, class Value> struct sort_parts_args {
   /* writes */
   element_array<Key, Value> to;
   bool keys_wanted; /* else only values are written */
+  bool numbered;    /* values ascend among equal keys */
+  bool placed;      /* values with their places go to the balance, for who reads them next */
 };
 
 template <class Key, class Value> struct sort_parts_storage {
@@ -76,20 +78,92 @@ DEVICE_INLINE void write_element(const sort_parts_args<Key, Value> &args,
   if constexpr (has_value<Value>) to.values[place] = from.values[at];
 }
 
-/* Writes the elements in shared memory in their order, from place `begin` on. */
-template <class Key, class Value>
-DEVICE_INLINE void write_elements(const sort_parts_args<Key, Value> &args,
-                                  sort_parts_storage<Key, Value> by, uint32_t count,
-                                  sort_result sorted, uint32_t begin)
+/* Writes the elements in shared memory in their order, from place `begin` on: element number_of(j)
+ * is the one of place j. */
+template <class Key, class Value, class Number>
+DEVICE_INLINE void write_sorted(const sort_parts_args<Key, Value> &args,
+                                const element_array<Key, Value> &elements, uint32_t count,
+                                uint32_t begin, const Number &number_of)
 {
   const element_array<Key, Value> to = elements_from(args.to, (uint64_t)begin + threadIdx.x);
   DEVICE_UNROLL
   for (uint32_t t = 0; t < CARRY_MOST / CARRY_SORT_BLOCK; t++) {
     const uint32_t j = t * CARRY_SORT_BLOCK + threadIdx.x;
-    if (j < count)
-      write_element(args, by.elements, sorted == ALIKE ? j : element_at(by.by, j), to,
-                    t * CARRY_SORT_BLOCK);
+    if (j < count) write_element(args, elements, number_of(j), to, t * CARRY_SORT_BLOCK);
   }
+}
+
+/* True if element `b`, which comes behind element `a`, does not belong there. */
+template <class Key, class Value, class Code_of>
+DEVICE_INLINE bool is_turned(const sort_parts_args<Key, Value> &args,
+                             const element_array<Key, Value> &elements, uint32_t a, uint32_t b,
+                             const Code_of &code_of)
+{
+  const Key before = code_of(elements.keys[a]), code = code_of(elements.keys[b]);
+  if constexpr (std::is_integral_v<Value>)
+    if (args.numbered && before == code) return elements.values[a] >= elements.values[b];
+  return before > code;
+}
+
+/* Does the same, and subtracts the elements from *balance, of the block. Returns true if codes do
+ * not ascend from the least to the greatest of a range; of equal ones, numbers. Lanes compare their
+ * element with that of the lane before, and then a thread each the edges between warps. By all
+ * threads of the block. */
+template <class Key, class Value, class Number, class Code_of>
+DEVICE_INLINE bool write_certified(const sort_parts_args<Key, Value> &args,
+                                   const element_array<Key, Value> &elements, uint32_t count,
+                                   uint32_t begin, const Number &number_of, code_range<Key> range,
+                                   uint64_t *balance, const Code_of &code_of)
+{
+  const element_array<Key, Value> to = elements_from(args.to, (uint64_t)begin + threadIdx.x);
+  const bool numbered = args.numbered, first_lane = threadIdx.x % WARP_SIZE == 0;
+  uint64_t written = 0;
+  bool wrong = false;
+  DEVICE_UNROLL
+  for (uint32_t t = 0; t < CARRY_MOST / CARRY_SORT_BLOCK; t++) {
+    const uint32_t j = t * CARRY_SORT_BLOCK + threadIdx.x;
+    if (j - threadIdx.x % WARP_SIZE >= count) break;
+    const uint32_t at = number_of(j < count ? j : count - 1);
+    const Key code = code_of(elements.keys[at]), before = code_before(code);
+    bool turned = before > code;
+    if constexpr (std::is_integral_v<Value>) {
+      if (numbered) {
+        const Value value = elements.values[at], there = code_before(value);
+        turned |= before == code && there >= value && !first_lane;
+        if (args.placed && j < count) written -= hash_placed((uint32_t)value, begin + j);
+      }
+    }
+    if (j >= count) continue;
+    wrong |= turned;
+    written += hash_at(elements, at);
+    write_element(args, elements, at, to, t * CARRY_SORT_BLOCK);
+  }
+  for (uint32_t j = WARP_SIZE * (threadIdx.x + 1); j < count; j += WARP_SIZE * CARRY_SORT_BLOCK)
+    wrong |= is_turned(args, elements, number_of(j - 1), number_of(j), code_of);
+  if (threadIdx.x == 0)
+    wrong |= code_of(elements.keys[number_of(0)]) < range.least ||
+             code_of(elements.keys[number_of(count - 1)]) > range.greatest;
+  add_to_block(balance, 0 - written);
+  return wrong;
+}
+
+/* Writes the elements in shared memory in their order, from place `begin` on. If a certificate is
+ * wanted, looks at them too; `range` is that of their codes. By all threads of the block. */
+template <class Key, class Value>
+DEVICE_INLINE void write_elements(const sort_parts_args<Key, Value> &args,
+                                  sort_parts_storage<Key, Value> by, uint32_t count,
+                                  sort_result sorted, uint32_t begin, code_range<Key> range,
+                                  uint64_t *balance)
+{
+  const auto number_of = [&](uint32_t j) { return sorted == ALIKE ? j : element_at(by.by, j); };
+  if (!args.list.certificate.disorder) {
+    write_sorted(args, by.elements, count, begin, number_of);
+    return;
+  }
+  args.order.with([&](auto code_of) {
+    if (write_certified(args, by.elements, count, begin, number_of, range, balance, code_of))
+      device_poke32(args.list.certificate.disorder, 1);
+  });
 }
 
 /* The range of the codes in shared memory, which are in `range`. */
@@ -146,13 +220,13 @@ DEVICE_INLINE uint32_t count_between(const sort_parts_args<Key, Value> &args,
 template <class Key, class Value>
 DEVICE_INLINE void sort_rough_part(const sort_parts_args<Key, Value> &args,
                                    sort_parts_storage<Key, Value> by, uint32_t count,
-                                   uint32_t begin)
+                                   uint32_t begin, code_range<Key> range, uint64_t *balance)
 {
   DEVICE_ASSERT(count > 0 && count <= args.most);
   const key_codes<Key> codes = {&args.order, by.elements.keys};
   const bool mixed = sort_crowded<CARRY_SORT_BLOCK, Key>(
       by.by, count, range_of_codes<Key>(count, codes), by.sample, codes);
-  write_elements(args, by, count, mixed ? SORTED : ALIKE, begin);
+  write_elements(args, by, count, mixed ? SORTED : ALIKE, begin, range, balance);
 }
 
 /* Samples the codes of a bucket. By all threads of the block; ends with a barrier. */
@@ -196,10 +270,12 @@ DEVICE_INLINE Key end_of_range(const sort_parts_args<Key, Value> &args,
  * one code need no sort. */
 template <class Key, class Value>
 DEVICE_INLINE void sort_oversized(const sort_parts_args<Key, Value> &args,
-                                  sort_parts_storage<Key, Value> by, const sorted_part<Key> &bucket)
+                                  sort_parts_storage<Key, Value> by, const sorted_part<Key> &bucket,
+                                  uint64_t *balance)
 {
   const section_tiles from = tiles_of_part(args, bucket.section);
   const bucket_part &all = bucket.of;
+  uint64_t written = 0; /* straight from one array to the other */
   Key low = 0;
   for (uint32_t done = 0; done < all.count;) {
     uint32_t count, taken = 0;
@@ -209,17 +285,28 @@ DEVICE_INLINE void sort_oversized(const sort_parts_args<Key, Value> &args,
       const bool wanted = has && code >= low && code <= high;
       const uint32_t place = taken + sample::block_before_all(wanted, &some);
       if (wanted && count <= args.most) copy_element(args.from, at, by.elements, place);
-      if (wanted && count > args.most)
+      if (wanted && count > args.most) {
         write_element(args, args.from, at, elements_from(args.to, bucket.begin + done), place);
+        if (args.list.certificate.disorder) written += hash_at(args.from, at);
+        if constexpr (std::is_integral_v<Value>)
+          if (args.list.certificate.disorder && args.placed)
+            written -= hash_placed((uint32_t)args.from.values[at], bucket.begin + done + place);
+      }
       taken += some;
       __syncthreads();
     });
     DEVICE_ASSERT(taken == count);
-    if (count && count <= args.most) sort_rough_part(args, by, count, bucket.begin + done);
+    const code_range<Key> range = {low > bucket.least ? low : bucket.least,
+                                   high < bucket.greatest ? high : bucket.greatest};
+    if (count && count <= args.most)
+      sort_rough_part(args, by, count, bucket.begin + done, range, balance);
+    if (count > args.most && range.least > range.greatest && args.list.certificate.disorder)
+      device_poke32(args.list.certificate.disorder, 1);
     __syncthreads();
     done += count;
     low = (Key)(high + 1);
   }
+  add_to_block(balance, 0 - written);
 }
 
 /* ---- All parts ---- */
@@ -251,10 +338,12 @@ __global__ void __launch_bounds__(CARRY_SORT_BLOCK, device_blocks(CARRY_SORT_BLO
     sort_parts(const __grid_constant__ sort_parts_args<Key, Value> args)
 {
   DEVICE_SHARED(char, memory);
+  DEVICE_SHARED_ARRAY(uint64_t, balance, 1);
   const auto by = sort_parts_storage_at<Key, Value>(memory, args.most);
   device_await_before();
   const uint32_t parts = *args.list.count;
   if (blockIdx.x >= parts) return;
+  if (threadIdx.x == 0) *balance = 0;
   upcoming_part<Key> next = part_at(args, args.list.parts, blockIdx.x);
   for (uint32_t p = blockIdx.x; p < parts; p += gridDim.x) {
     const sorted_part<Key> part = next.part;
@@ -266,12 +355,15 @@ __global__ void __launch_bounds__(CARRY_SORT_BLOCK, device_blocks(CARRY_SORT_BLO
     const code_range<Key> range = narrow_range(args, by, count, {part.least, part.greatest});
     const sort_result sorted = sort_by_bins<CARRY_SORT_BLOCK, Key>(
         by.by, count, range, key_codes<Key>{&args.order, by.elements.keys});
-    if (sorted != CROWDED)
-      write_elements(args, by, count, sorted, part.begin);
-    else if (threadIdx.x == 0)
+    if (sorted != CROWDED) {
+      write_elements(args, by, count, sorted, part.begin, {part.least, part.greatest}, balance);
+      settle_part(args.list, part);
+    } else if (threadIdx.x == 0) {
       add_hard(args.list, part);
+    }
     __syncthreads();
   }
+  add_block(args.list.certificate, *balance);
 }
 
 /* Reads the hard parts, and writes them sorted. It is a kernel of its own because it needs more
@@ -281,20 +373,26 @@ __global__ void __launch_bounds__(CARRY_SORT_BLOCK, device_blocks(CARRY_SORT_BLO
     sort_hard(const __grid_constant__ sort_parts_args<Key, Value> args)
 {
   DEVICE_SHARED(char, memory);
+  DEVICE_SHARED_ARRAY(uint64_t, balance, 1);
   const auto by = sort_parts_storage_at<Key, Value>(memory, args.most);
   device_await_before();
+  if (blockIdx.x >= *args.list.hard_count) return;
+  if (threadIdx.x == 0) *balance = 0;
   for (uint32_t i = blockIdx.x; i < *args.list.hard_count; i += gridDim.x) {
     const upcoming_part<Key> next = part_at(args, args.list.hard, i);
     if (next.part.of.count > args.most) {
-      sort_oversized(args, by, next.part);
+      sort_oversized(args, by, next.part, balance);
     } else {
       gather_part(args, by, next.from, next.part.of, next.run);
       device_await_copies();
       __syncthreads();
-      sort_rough_part(args, by, next.part.of.count, next.part.begin);
+      sort_rough_part(args, by, next.part.of.count, next.part.begin,
+                      {next.part.least, next.part.greatest}, balance);
     }
+    settle_part(args.list, next.part);
     __syncthreads();
   }
+  add_block(args.list.certificate, *balance);
 }
 
 } // namespace carry

@@ -5,6 +5,7 @@
 #define RECSORT_CUDA_CARRY_SPLIT_CUH
 
 #include "cuda/record_units.cuh"
+#include "cuda/sort/carry/certificate.cuh"
 #include "cuda/sort/carry/lookup.cuh"
 #include "cuda/sort/carry/runs.cuh"
 
@@ -40,7 +41,8 @@ template <class Key, class Value> struct split_args {
   /* writes */
   split_tiles tiles;
   element_array<Key, Value> to;
-  moved_records moved; /* in place of `from` if Value is moved_record */
+  moved_records moved;            /* in place of `from` if Value is moved_record */
+  device_certificate certificate; /* on the first level */
 };
 
 /* What a block has in shared memory. The list of runs is needed before `order` and `counts`, and
@@ -336,6 +338,38 @@ DEVICE_INLINE void load_tile(const split_args<Key, Value> &args,
   }
 }
 
+/* Adds the hashes of a tile's elements to *balance, of the block: as they came, so that it shows if
+ * one gets lost. By all threads of the block. */
+template <uint32_t most, class Key, class Value>
+DEVICE_INLINE void add_tile(const split_storage<Key, Value> &by, uint32_t count, uint64_t *balance)
+{
+  const element_array<Key, Value> mine = elements_from(by.elements, threadIdx.x);
+  uint64_t read = 0;
+  DEVICE_UNROLL
+  for (uint32_t t = 0; t < most; t++)
+    if (count == most * CARRY_BLOCK || t * CARRY_BLOCK + threadIdx.x < count)
+      read += hash_at(mine, t * CARRY_BLOCK);
+  add_to_block(balance, read);
+}
+
+/* The same of records. On the second level, the value of one is its place, which is known when they
+ * have been split; so this looks whether each is among them, too. By all threads of the block. */
+template <class Key>
+DEVICE_INLINE void add_records(const split_args<Key, moved_record> &args,
+                               const split_storage<Key, moved_record> &by, const tile_work &tile,
+                               uint64_t *balance)
+{
+  const uint32_t begin = tile.of.begin + tile.done;
+  uint64_t read = 0;
+  for (uint32_t j = threadIdx.x; j < tile.count; j += CARRY_BLOCK) {
+    const uint32_t i = by.order[j];
+    const Key key = tile_key(args, by, i);
+    read += hash_both(tile_key(args, by, j), j) - hash_both(key, i);
+    read += hash_both(key, begin + j);
+  }
+  add_to_block(balance, read);
+}
+
 /* Loads the records of a tile, 16 bytes at a time if they are aligned. */
 DEVICE_INLINE void load_records(const moved_records &moved, uint64_t first, uint32_t count,
                                 char *memory)
@@ -364,6 +398,7 @@ __global__ void __launch_bounds__(CARRY_BLOCK, device_blocks(CARRY_BLOCK, split_
 {
   DEVICE_SHARED(char, memory);
   DEVICE_SHARED_ARRAY(uint32_t, redo, 1);
+  DEVICE_SHARED_ARRAY(uint64_t, balance, 1);
   split_storage<Key, Value> by =
       split_storage_at<Key, Value>(memory, args.tiles.tile, args.set.buckets, args.moved.size);
   device_await_before();
@@ -381,8 +416,12 @@ __global__ void __launch_bounds__(CARRY_BLOCK, device_blocks(CARRY_BLOCK, split_
   else
     load_tile<Key, Value, first, false>(args, by, begin, mine.count);
   if (threadIdx.x == 0) *redo = 0;
+  if (threadIdx.x == 0) *balance = 0;
   device_await_copies();
   __syncthreads();
+  const bool certified = first && args.certificate.disorder && !args.certificate.index_bits;
+  if constexpr (!is_moved<Value>)
+    if (certified) add_tile<most>(by, mine.count, balance);
   set_scale(&by.search);
   const bool wrong = whole ? split_elements<Key, Value, most, true>(args, by, mine, false)
                            : split_elements<Key, Value, most, false>(args, by, mine, false);
@@ -392,6 +431,11 @@ __global__ void __launch_bounds__(CARRY_BLOCK, device_blocks(CARRY_BLOCK, split_
     DEVICE_PATH("carry_exactly");
     split_elements<Key, Value, most, false>(args, by, mine, true);
   }
+  if constexpr (is_moved<Value>) {
+    if (certified) add_records(args, by, mine, balance);
+    __syncthreads();
+  }
+  if (certified) add_block(args.certificate, *balance);
 }
 
 } // namespace carry

@@ -16,6 +16,7 @@ namespace sample
 
 struct chosen_sort {
   bool reads_words; /* if keys have 32 bits */
+  bool certifies;
   bool (*stages)(const device_job *job);
   uint64_t (*extra_bytes)(const device_job *job);
   unsigned (*side)(const device_job *job);
@@ -24,12 +25,13 @@ struct chosen_sort {
 
 template <class Sort> static chosen_sort chosen_sort_of()
 {
-  return {Sort::reads_words, Sort::stages, Sort::extra_bytes, Sort::side, Sort::sort};
+  return {Sort::reads_words, Sort::certifies, Sort::stages,
+          Sort::extra_bytes, Sort::side,      Sort::sort};
 }
 
 /* The merge sort, for more pairs than other sorts take. */
 template <class Key, class Pair> struct many_merged : merge::pair_sort<Key, Pair> {
-  static constexpr bool reads_words = false;
+  static constexpr bool reads_words = false, certifies = false;
   static bool stages(const device_job *)
   {
     return false;

@@ -165,5 +165,8 @@ device_skills sample_skills(const device_job *job)
   const bool stages = !detects && with_short_pair(job, [=](auto pair) {
     return choose_sort<decltype(pair)>(job).stages(job);
   });
-  return {!detects && job->key_width == 32 && reads, few, stages, few};
+  const bool certifies = !detects && with_short_pair(job, [=](auto pair) {
+    return choose_sort<decltype(pair)>(job).certifies;
+  });
+  return {!detects && job->key_width == 32 && reads, few, stages, few, certifies};
 }

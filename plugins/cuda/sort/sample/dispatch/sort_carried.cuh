@@ -13,7 +13,7 @@ namespace sample
  * the other one. */
 template <class Pair> struct carried_sort {
   using sorted = carry::pair_sort<key_of<Pair>, index_of<Pair>>;
-  static constexpr bool reads_words = false;
+  static constexpr bool reads_words = false, certifies = true;
   static constexpr bool by_words = sizeof(key_of<Pair>) <= sizeof(uint64_t);
   using records = carry::record_sort<std::conditional_t<by_words, key_of<Pair>, uint64_t>>;
 
@@ -46,14 +46,13 @@ template <class Pair> struct carried_sort {
   static device_status sort(const device_job *job, const device_buffers *buffers, unsigned *result)
   {
     carry_plan plan = {};
-    const void *keys;
     (void)sorted::plan(&plan, job->count, job->shared_bytes, false);
     *result = 1;
     if constexpr (by_words) {
       if (job->move) return records::sort(plan, *job, *buffers);
     }
     return sorted::sort(plan, pairs_of(job, buffers), job->multiprocessors,
-                        {buffers->keys[0], buffers->indices[0], buffers->extra}, &keys);
+                        {buffers->keys[0], buffers->indices[0], buffers->extra}, job->certificate);
   }
 
 private:

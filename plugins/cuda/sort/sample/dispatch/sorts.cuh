@@ -13,7 +13,7 @@ namespace sample
 
 /* Sorts by scattering to padded buckets. `side` is that of the result. */
 template <class Pair> struct many_sort {
-  static constexpr bool reads_words = true;
+  static constexpr bool reads_words = true, certifies = false;
   static bool stages(const device_job *)
   {
     return false;
@@ -26,7 +26,7 @@ template <class Pair> struct many_sort {
 
 /* Sorts by counting the keys before each key. */
 template <class Pair> struct small_sort {
-  static constexpr bool reads_words = true;
+  static constexpr bool reads_words = true, certifies = false;
   static bool stages(const device_job *)
   {
     return false;
