@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "checksum.h"
 #include "rounds.h"
 
 enum { BLOCKS = 16, WINDOW = 64 /* messages on their way */, MOST_MESSAGE = 1 << 30 };
@@ -31,7 +32,8 @@ typedef struct sort_job {
   void *received;        /* from all ranks, one run from each */
   size_t new_count;
   rounds rounds;
-  uint64_t *counts;              /* of the records of each rank */
+  uint64_t *counts;              /* of the records of each rank; then the sums that they tell */
+  uint64_t *sums;                /* checksums of what each rank is sent */
   size_t *offsets, *run_offsets; /* of what is sent and received */
   recsort_status status;         /* of this rank; after agree, of all */
   recsort_error error;
@@ -306,7 +308,7 @@ static void exchange(sort_job *j)
 /* Collective. Where the runs of the other ranks will be, and memory for them. */
 static bool make_room(sort_job *j)
 {
-  uint64_t *const sizes = borrow(j, (size_t)j->ranks, sizeof *sizes);
+  uint64_t *const sizes = j->sums = borrow(j, (size_t)j->ranks, sizeof *sizes);
   if (!agree(j)) return false;
   for (int r = 0; r < j->ranks; r++)
     sizes[r] = j->offsets[r + 1] - j->offsets[r];
@@ -317,6 +319,23 @@ static bool make_room(sort_job *j)
   j->new_count = j->run_offsets[j->ranks];
   j->received = take(j, j->new_count, j->record_size);
   return agree(j);
+}
+
+/* Collective. The job fails if what a rank received is not what was sent to it. */
+static void compare(sort_job *j)
+{
+  for (int r = 0; r < j->ranks; r++) {
+    const part out = part_of(j, j->sorted, j->offsets, r);
+    j->sums[r] = r == j->rank ? 0 : checksum_bytes(out.at, out.size);
+  }
+  MPI_Alltoall(j->sums, 1, MPI_UINT64_T, j->counts, 1, MPI_UINT64_T, j->comm);
+  for (int r = 0; r < j->ranks && !j->status; r++) {
+    const part in = part_of(j, j->received, j->run_offsets, r);
+    char text[100];
+    if (r == j->rank || checksum_bytes(in.at, in.size) == j->counts[r]) continue;
+    snprintf(text, sizeof text, "the records from rank %d are not those that it sent", r);
+    fail(j, RECSORT_CORRUPT_RESULT, text);
+  }
 }
 
 /* ---- A sort ---- */
@@ -374,6 +393,7 @@ static bool run(sort_job *j, const recsort_mpi_job *job)
   if (!split(j) || !make_room(j)) return false;
   j->given.split_seconds = lap(&clock);
   exchange(j);
+  compare(j);
   j->given.exchange_seconds = lap(&clock);
   if (!merge(j)) return false;
   j->given.merge_seconds = lap(&clock);

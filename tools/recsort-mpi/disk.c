@@ -7,6 +7,7 @@
 
 #include "recsort/file.h"
 
+#include "mpi/checksum.h"
 #include "mpi/rounds.h"
 
 #include <inttypes.h>
@@ -112,6 +113,12 @@ static bool fail(const disk_sort *d, const recsort_error *error)
   return false;
 }
 
+static bool fail_compared(void)
+{
+  tool_error("the records were changed on their way: a disk, the network or memory is at fault");
+  return false;
+}
+
 /* ---- Begin and end ---- */
 
 static bool open_store(disk_sort *d, int neighbours, uint64_t memory)
@@ -178,6 +185,7 @@ static bool append_slice(disk_sort *d, recsort_file *file)
   for (size_t done = 0, part; done < d->count; done += part) {
     part = d->count - done < d->piece ? d->count - done : d->piece;
     if (!inputs_read(d->in, d->first + done, part, d->buffer)) return false;
+    d->in_sum += checksum_records(d->buffer, part, d->record_size);
     if (recsort_file_append(file, d->buffer, part, &error) != RECSORT_OK) return fail(d, &error);
   }
   return true;
@@ -405,9 +413,13 @@ static bool merge_runs(disk_sort *d, run_reader *readers, slice_output *output)
   if (!status) status = recsort_file_finish(file, &error);
   while (done && !status && count > 0) {
     status = recsort_file_next(file, &records, &count, &error);
-    if (!status) done = slice_write(output, records, bytes_of(d, count));
+    if (status) break;
+    d->out_sum += checksum_records(records, count, d->record_size);
+    done = slice_write(output, records, bytes_of(d, count));
   }
   recsort_file_close(file);
+  /* the records were valid, and the runs sorted */
+  if (status == RECSORT_INVALID_RECORD || status == RECSORT_UNSORTED_RUN) return fail_compared();
   return status ? fail(d, &error) : done;
 }
 
@@ -426,4 +438,11 @@ bool disk_merge(disk_sort *d, slice_output *output)
   if (memory != NULL) rf_unmap(memory, ranks * each);
   free(readers);
   return done;
+}
+
+bool disk_compare(const disk_sort *d)
+{
+  uint64_t own = d->in_sum - d->out_sum, sum;
+  MPI_Allreduce(&own, &sum, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+  return sum == 0 || fail_compared();
 }

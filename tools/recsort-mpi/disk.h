@@ -4,6 +4,7 @@
  *   disk_divide       all ranks find where the sorted slices are cut, by rounds.h,
  *   disk_exchange     each record goes to the rank that keeps it: a run from each rank, in files,
  *   disk_merge        each rank merges its runs to its place in the output
+ *   disk_compare      all together wrote the records that they read
  *
  * Each is a phase. A sorted slice is given back to the disk as it is sent, and a run as it is
  * merged. So the files of a rank take the space of two slices at the most, and of little more than
@@ -40,6 +41,7 @@ typedef struct disk_sort {
   uint64_t *cuts;  /* of the sorted slice: where each rank's part begins, and the end; then the
                     * bytes sent to each rank; then the bytes received from each */
   rf_extent *runs; /* from each rank */
+  uint64_t in_sum, out_sum; /* checksums of what was read and of what was written */
 } disk_sort;
 
 /* Begins a sort of rank `rank`'s slice, in at most `memory` bytes; `neighbours`: the ranks on this
@@ -52,6 +54,8 @@ bool disk_divide(disk_sort *d);
 /* Collective. */
 bool disk_exchange(disk_sort *d);
 bool disk_merge(disk_sort *d, slice_output *output);
+/* Collective. */
+bool disk_compare(const disk_sort *d);
 void disk_close(disk_sort *d);
 
 #endif

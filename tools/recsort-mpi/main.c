@@ -281,6 +281,11 @@ static bool write_slice(mpi_job *j)
                                         : slice_write(&output, j->records, j->count * record_size));
 }
 
+static bool compare_sums(mpi_job *j)
+{
+  return !j->spills || disk_compare(&j->disk);
+}
+
 /* Rank 0 writes what follows the records, and puts the new file in place of the old one. */
 static bool end_output(mpi_job *j)
 {
@@ -331,8 +336,11 @@ static int run(mpi_job *j)
                                  {divide, STEP_SPLIT},
                                  {exchange, STEP_EXCHANGE},
                                  {0}};
-  static const step last[] = {
-      {tell_output, STEP_WRITE}, {write_slice, STEP_WRITE}, {end_output, STEP_WRITE}, {0}};
+  static const step last[] = {{tell_output, STEP_WRITE},
+                              {write_slice, STEP_WRITE},
+                              {compare_sums, STEP_WRITE},
+                              {end_output, STEP_WRITE},
+                              {0}};
   const double begin = tool_seconds();
   share_machine(j);
   if (!take_steps(j, first) || !take_steps(j, j->spills ? on_disk : in_memory) ||
