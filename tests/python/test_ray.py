@@ -370,7 +370,7 @@ def test_what_is_not_as_it_was_is_named(tmp_path):
 def test_a_full_disk_is_named():
     job = recsort.ray.job_of('u1', None, False, 'last', 1)
     with pytest.raises(OSError, match='/dev/full') as caught:
-        recsort.ray.write(job, '/dev/full', 0, 0, np.zeros(9, np.uint8))
+        recsort.ray.write(job, '/dev/full', 0, 0, recsort.ray.sealed(np.zeros(9, np.uint8)))
     assert caught.value.errno == errno.ENOSPC
 
 

@@ -19,6 +19,7 @@ import os
 import shutil
 import sys
 import uuid
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -140,6 +141,18 @@ def bytes_of(block: Any, column: str, size: int) -> Array:
 # ---- Tasks ------------------------------------------------------------------------------------
 
 
+def sealed(run: Array) -> tuple[int, Array]:
+    """A run and its checksum, so that a bit that a network or a disk changes is noticed."""
+    return zlib.crc32(run.view(np.uint8).data), run
+
+
+def opened(runs: Sequence[tuple[int, Array]]) -> list[Array]:
+    for checksum, run in runs:
+        if zlib.crc32(run.view(np.uint8).data) != checksum:
+            raise RecsortError('records were changed between two tasks; a machine is at fault')
+    return [run for _, run in runs]
+
+
 def load(one: Slice, block: Any, column: str, dtype: DType) -> Array:
     """The records of a slice."""
     size = dtype.itemsize
@@ -173,8 +186,8 @@ def choose(job: Job, count: int, *marks: Array) -> Array:
 
 def divide(
     job: Job, splitters: Array, groups: Sequence[tuple[int, int]], column: str, one: Slice, block: Any
-) -> list[Array]:
-    """How many records of a slice are in each part, and the sorted records of each group of parts."""
+) -> list[Any]:
+    """How many records of a slice are in each part, and the sealed records of each group of parts, sorted."""
     sorter = job.sorter()
     records, ends = Partitioner(sorter).divide(
         load(one, block, column, sorter.dtype), one.first, splitters
@@ -182,21 +195,21 @@ def divide(
     begins = np.concatenate([[0], ends[:-1]])
     for begin, end in zip(begins, ends):
         sorter.sort(records[begin:end])
-    return [ends - begins, *(records[begins[low] : ends[high - 1]] for low, high in groups)]
+    return [ends - begins, *(sealed(records[begins[low] : ends[high - 1]]) for low, high in groups)]
 
 
-def join(job: Job, low: int, high: int, *counts_and_runs: Array) -> Any:
+def join(job: Job, low: int, high: int, *counts_and_runs: Any) -> Any:
     """Parts [low, high) of some slices, of which it gets the counts, then one run of these parts."""
     half = len(counts_and_runs) // 2
-    merged = job.sorter().merge(counts_and_runs[half:])
+    merged = job.sorter().merge(opened(counts_and_runs[half:]))
     counts = np.sum(counts_and_runs[:half], axis=0)
-    parts = np.split(merged, np.cumsum(counts[low:high])[:-1])
+    parts = [sealed(part) for part in np.split(merged, np.cumsum(counts[low:high])[:-1])]
     return parts if len(parts) > 1 else parts[0]
 
 
-def write(job: Job, path: Path, flags: int, offset: int, *runs: Array) -> int:
+def write(job: Job, path: Path, flags: int, offset: int, *runs: tuple[int, Array]) -> int:
     """Merges runs and writes them to a place in a file. Doing it twice changes nothing."""
-    data = job.sorter().merge(runs).view(np.uint8).data
+    data = job.sorter().merge(opened(runs)).view(np.uint8).data
     file = os.open(path, os.O_WRONLY | flags, 0o666)
     try:
         at = 0
@@ -210,11 +223,11 @@ def write(job: Job, path: Path, flags: int, offset: int, *runs: Array) -> int:
     return len(data)
 
 
-def table(job: Job, column: str, *runs: Array) -> Any:
+def table(job: Job, column: str, *runs: tuple[int, Array]) -> Any:
     """Merges runs to a block of a Dataset."""
     import pyarrow as pa
 
-    merged = job.sorter().merge(runs)
+    merged = job.sorter().merge(opened(runs))
     size, data = merged.dtype.itemsize, pa.py_buffer(merged.view(np.uint8))
     return pa.table({column: pa.Array.from_buffers(pa.binary(size), len(merged), [None, data])})
 
