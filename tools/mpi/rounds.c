@@ -67,9 +67,11 @@ static bool refine_once(rounds *r, size_t left)
 {
   const size_t samples = left * REFINE_SAMPLES;
   refine *const f = &r->refine;
+  int rank;
   refine_counts(f, r->own);
-  memset(r->before, 0, left * sizeof *r->before); /* rank 0 receives nothing */
   MPI_Exscan(r->own, r->before, (int)left, MPI_UINT64_T, MPI_SUM, r->comm);
+  MPI_Comm_rank(r->comm, &rank);
+  if (rank == 0) memset(r->before, 0, left * sizeof *r->before); /* it received nothing */
   r->status = refine_sample(f, r->before, r->samples, &r->error);
   join(r, samples * f->mark_size);
   if (!r->status) r->status = refine_cut(f, r->samples, r->cuts, &r->error);
