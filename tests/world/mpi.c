@@ -509,6 +509,7 @@ int MPI_Exscan(const void *from, void *to, int count, MPI_Datatype type, MPI_Op 
   collective *const k = enter(handle, in, from, size, as);
   await(handle, k, 0, place);
   fold(handle, k, 0, place, to);
+  if (place == 0 && size) memset(to, POISON, size); /* it is undefined */
   return MPI_SUCCESS;
 }
 

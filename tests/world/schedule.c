@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MEMORY = 1 << 28, MOST_STEPS = 1 << 22 };
+enum { MEMORY = 1 << 28, MOST_POINTS = 1 << 16 };
 
 world *the_world;
 int own_rank = -1;
@@ -153,7 +153,7 @@ void world_point(const char *in)
     r->killed = true;
     raise(SIGKILL);
   }
-  if (w->step > MOST_STEPS) world_fail("no end after %d steps", MOST_STEPS);
+  if (r->points > MOST_POINTS) world_fail("no end after %d calls", MOST_POINTS);
   if (world_chance(w->weather.slow)) {
     r->slow_until = w->step + 1 + world_below(w->weather.longest);
     world_count(SLOW_RANK);
