@@ -45,7 +45,8 @@ typedef struct task {
   size_t record_size, total;
   size_t counts[MOST_RANKS]; /* of the ranks, or of the inputs */
   size_t inputs;
-  size_t header;             /* bytes in front of the records of an input */
+  bool framed; /* an input has a header, which says how many records there are; the first one, a
+                * trailer, too */
   bool old, in_place, stats; /* there is an output; it is an input; figures are wanted */
   bool balance;
   double tolerance;
@@ -94,13 +95,13 @@ static int compare(const void *left, const void *right)
   return place_of(a) < place_of(b) ? -1 : place_of(a) > place_of(b);
 }
 
-static const char schema_text[] =
-    "record: Item\nlayout: packed\nendian: little\nskip: %zu\nfields:\n"
-    "  - {name: major, type: uint16}\n"
-    "  - {name: minor, type: int8}\n"
-    "  - {name: kind, type: enum, base: uint8, values: [a, b]}\n"
-    "  - {name: place, type: uint32}\n%s"
-    "keys: [major, {field: minor, order: desc}, kind]\n";
+static const char frame_text[] = "skip: 16\ncount: {offset: 4, type: uint32}\ntrailer: any\n";
+static const char schema_text[] = "record: Item\nlayout: packed\nendian: little\n%sfields:\n"
+                                  "  - {name: major, type: uint16}\n"
+                                  "  - {name: minor, type: int8}\n"
+                                  "  - {name: kind, type: enum, base: uint8, values: [a, b]}\n"
+                                  "  - {name: place, type: uint32}\n%s"
+                                  "keys: [major, {field: minor, order: desc}, kind]\n";
 
 static void make_records(task *t, uint64_t *random)
 {
@@ -150,12 +151,12 @@ static void draw_task(task *t, uint64_t *random)
   char rest[100] = "";
   *t = (task){.way = BY_DISK, .bad = SIZE_MAX};
   const uint64_t way = random_below(random, 16);
-  if (way < 15) t->way = way < 7 ? BY_LIBRARY : BY_COMMAND;
+  if (way < 14) t->way = way < 7 ? BY_LIBRARY : BY_COMMAND;
   t->ranks = 1 + (int)random_below(random, t->way == BY_DISK ? 4 : MOST_RANKS);
   t->record_size = sizes[random_below(random, 4)];
   t->inputs = 1 + (size_t)random_below(random, MOST_INPUTS);
   draw_counts(t, random);
-  if (t->way != BY_LIBRARY && random_below(random, 4) == 0) t->header = 16;
+  if (t->way != BY_LIBRARY) t->framed = random_below(random, 4) == 0;
   t->old = random_below(random, 2);
   t->in_place = random_below(random, 4) == 0;
   t->stats = random_below(random, 4) == 0;
@@ -166,7 +167,7 @@ static void draw_task(task *t, uint64_t *random)
   make_records(t, random);
   if (t->record_size > 8)
     snprintf(rest, sizeof rest, "  - {name: rest, type: bytes, count: %zu}\n", t->record_size - 8);
-  snprintf(t->schema, sizeof t->schema, schema_text, t->header, rest);
+  snprintf(t->schema, sizeof t->schema, schema_text, t->framed ? frame_text : "", rest);
 }
 
 static void draw_weather(weather *w, uint64_t *random)
@@ -239,13 +240,19 @@ static char *input_path(const task *t, size_t i)
   return path_of(name);
 }
 
-/* A header and records. */
-static unsigned char *framed(const task *t, const unsigned char *records, size_t size)
+/* A file of records. */
+static unsigned char *framed(const task *t, const void *records, size_t count, bool first,
+                             size_t *size)
 {
-  unsigned char *const bytes = get(t->header + size);
-  memset(bytes, 'h', t->header);
-  memcpy(bytes + t->header, records, size);
-  return bytes;
+  enum { HEADER = 16, COUNT = 4, TRAILER = 1 };
+  const size_t header = t->framed ? HEADER : 0, bytes = count * t->record_size;
+  *size = header + bytes + (t->framed && first ? TRAILER : 0);
+  unsigned char *const file = get(*size);
+  memset(file, 'f', *size);
+  for (unsigned b = 0; b < 4 && t->framed; b++)
+    file[COUNT + b] = (unsigned char)(count >> 8 * b);
+  memcpy(file + header, records, bytes);
+  return file;
 }
 
 static void write_files(task *t)
@@ -255,12 +262,12 @@ static void write_files(task *t)
   write_file(path_of("schema"), t->schema, strlen(t->schema));
   write_file(path_of("messages"), "", 0);
   for (size_t i = 0; i < t->inputs; i++) {
-    const size_t size = t->counts[i] * t->record_size;
-    unsigned char *const bytes = framed(t, from, size);
-    write_file(input_path(t, i), bytes, t->header + size);
-    from += size;
+    size_t size;
+    unsigned char *const bytes = framed(t, from, t->counts[i], i == 0, &size);
+    write_file(input_path(t, i), bytes, size);
+    from += t->counts[i] * t->record_size;
     if (t->in_place && i == 0) {
-      t->old_size = t->header + size;
+      t->old_size = size;
       t->old_bytes = bytes;
     } else {
       free(bytes);
@@ -287,7 +294,6 @@ static int run_command(int rank)
     words[count++] = "-T";
     words[count++] = path_of("temporary");
   }
-  if (job.header) words[count++] = "--keep-trailer";
   if (job.stats) words[count++] = "--stats=json";
   for (size_t i = 0; i < job.inputs; i++)
     words[count++] = input_path(&job, i);
@@ -434,10 +440,10 @@ static bool check_messages(const task *t, int status)
 static bool check_command(const task *t, outcome *came)
 {
   bool killed = false;
-  size_t size = 0;
+  size_t size = 0, wanted_size;
   unsigned char *const output = read_file(path_of("out/out"), &size);
-  unsigned char *const wanted = framed(t, t->sorted, t->total * t->record_size);
-  const bool is_new = same(output, size, wanted, t->header + t->total * t->record_size);
+  unsigned char *const wanted = framed(t, t->sorted, t->total, true, &wanted_size);
+  const bool is_new = same(output, size, wanted, wanted_size);
   const bool is_old = same(output, size, t->old_bytes, t->old_size);
   free(wanted);
   free(output);
