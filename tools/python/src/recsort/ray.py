@@ -410,7 +410,7 @@ def appearing(output: Path, one_file: bool) -> Iterator[Path]:
         if place.exists():
             # Under another name, so that no task that is left finds the folder.
             gone = place.rename(f'{place}.gone')
-            gone.unlink() if one_file else shutil.rmtree(gone)
+            gone.unlink() if one_file else shutil.rmtree(gone, ignore_errors=True)
         raise
 
 
