@@ -279,6 +279,7 @@ class World:
         one = threading.current_thread()
         if isinstance(one, Attempt):
             one.point()
+        assert self.whole(), 'a torn output, if this process were killed now'
         self.places[what] += 1
         if self.fault and self.fault[:2] == (what, self.places[what]):
             self.events[what] += 1
@@ -400,8 +401,9 @@ class Job:
         self.inputs, self.output = [folder / 'in0', folder / 'in1'], folder / 'out'
         records[:cut].tofile(self.inputs[0])
         records[cut:].tofile(self.inputs[1])
-        if self.old and self.one_file:
-            self.output.write_bytes(b'old')
+        self.before = b'old' if self.old and self.one_file else None
+        if self.before:
+            self.output.write_bytes(self.before)
 
     def found(self):
         """The bytes of the output; None: there is none."""
@@ -410,9 +412,10 @@ class Job:
         return self.output.read_bytes() if self.output.exists() else None
 
     def check(self, folder, problem, world):
-        before = b'old' if self.old and self.one_file else None
         left = {path.name for path in folder.iterdir()} - {'in0', 'in1', 'out'}
-        if world.events['open'] and self.wrong is not None:  # the disk failed when what was written should go
+        if (
+            world.events['open'] and self.wrong is not None
+        ):  # the disk failed when what was written should go
             left = {name for name in left if not name.endswith('.gone')}
         assert not left, f'{left} is left'
         if problem is None:
@@ -424,7 +427,7 @@ class Job:
         assert broken or self.wrong is not None, f'an error without a reason: {text}'
         if not broken:
             assert text.startswith(f'record {self.wrong}: '), text
-        if self.found() != before:  # the folder was not brought to the disk after the rename
+        if self.found() != self.before:  # the folder was not brought to the disk after the rename
             assert self.found() == self.expected and isinstance(problem, OSError), 'a torn output'
         return 'flip' if world.events['flip'] else 'error'
 
@@ -433,6 +436,7 @@ def run(sorts, seed, fault, folder, patch):
     """A sort. Returns the world, and what came of it."""
     world, problem = World(seed, fault), None
     job = Job(seed, folder)
+    world.whole = lambda: job.found() in (job.before, job.expected)
     for name in ('remote', 'put', 'get', 'exceptions'):
         patch.setattr(sorts.ray, name, getattr(world, name), raising=False)
     patch.setattr(sorts, 'MOST_BLOCKS', job.most_blocks)
