@@ -397,7 +397,7 @@ class Job:
             'slice_bytes': dtype.itemsize * chance.choice([7, 60, 1000]),
             'one_file': self.one_file,
         }
-        self.most_blocks = chance.choice([1 << 14, 1])
+        self.most_blocks, self.samples = chance.choice([1 << 14, 1]), chance.choice([512, 4])
         self.inputs, self.output = [folder / 'in0', folder / 'in1'], folder / 'out'
         records[:cut].tofile(self.inputs[0])
         records[cut:].tofile(self.inputs[1])
@@ -440,6 +440,7 @@ def run(sorts, seed, fault, folder, patch):
     for name in ('remote', 'put', 'get', 'exceptions'):
         patch.setattr(sorts.ray, name, getattr(world, name), raising=False)
     patch.setattr(sorts, 'MOST_BLOCKS', job.most_blocks)
+    patch.setattr(sorts, 'SAMPLES', job.samples)
     world.patch(patch)
     try:
         sorts.sort_files(job.inputs, job.output, SCHEMA, **job.words)

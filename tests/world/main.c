@@ -162,7 +162,7 @@ static void draw_task(task *t, uint64_t *random)
   t->stats = random_below(random, 4) == 0;
   t->balance = random_below(random, 2);
   t->tolerance = tolerances[random_below(random, 3)];
-  t->message = random_below(random, 2) ? 0 : 1 + (size_t)random_below(random, 300);
+  t->message = random_below(random, 2) ? 0 : 8 + (size_t)random_below(random, 300);
   if (t->total && random_below(random, 16) == 0) t->bad = (size_t)random_below(random, t->total);
   make_records(t, random);
   if (t->record_size > 8)

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MEMORY = 1 << 28, MOST_POINTS = 1 << 16 };
+enum { MEMORY = 1 << 28, MOST_POINTS = 1 << 15 };
 
 world *the_world;
 int own_rank = -1;
