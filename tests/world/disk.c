@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* NOLINTBEGIN(bugprone-reserved-identifier): the names are the linker's */
 int __real_open(const char *path, int flags, ...);
 int __real_openat(int folder, const char *path, int flags, ...);
 int __real_close(int file);
@@ -215,3 +216,4 @@ int __wrap_renameat(int from, const char *path, int to, const char *name)
   if (result == 0 && own_rank >= 0) the_world->renamed = number_of(to);
   return result;
 }
+/* NOLINTEND(bugprone-reserved-identifier) */

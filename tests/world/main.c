@@ -89,7 +89,7 @@ static int compare(const void *left, const void *right)
   const unsigned char *const a = left, *const b = right;
   const int x = a[0] | a[1] << 8, y = b[0] | b[1] << 8;
   if (x != y) return x < y ? -1 : 1;
-  const int v = (signed char)a[2], w = (signed char)b[2];
+  const int v = a[2] < 128 ? a[2] : a[2] - 256, w = b[2] < 128 ? b[2] : b[2] - 256;
   if (v != w) return v > w ? -1 : 1;
   if (a[3] != b[3]) return a[3] < b[3] ? -1 : 1;
   return place_of(a) < place_of(b) ? -1 : place_of(a) > place_of(b);

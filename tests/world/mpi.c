@@ -408,6 +408,8 @@ static void await(MPI_Comm handle, const collective *k, int begin, int end)
 static void combine(void *into, const void *from, int count, MPI_Datatype type, MPI_Op op,
                     const char *in)
 {
+  if (op < MPI_SUM || op > MPI_BOR || (op == MPI_BOR) != (type == MPI_BYTE))
+    world_fail("%s: no such operation", in);
 #define EACH(TYPE, EXPRESSION)                                                                     \
   for (int i = 0; i < count; i++) {                                                                \
     TYPE a, b;                                                                                     \
@@ -421,20 +423,17 @@ static void combine(void *into, const void *from, int count, MPI_Datatype type, 
     EACH(TYPE, a + b)                                                                              \
   else if (op == MPI_MIN)                                                                          \
     EACH(TYPE, a < b ? a : b)                                                                      \
-  else if (op == MPI_MAX)                                                                          \
-    EACH(TYPE, a > b ? a : b)                                                                      \
   else                                                                                             \
-    world_fail("%s: no such operation", in);
-  if (type == MPI_BYTE && op == MPI_BOR) {
-    EACH(unsigned char, a | b)
-  } else if (type == MPI_INT) {
+    EACH(TYPE, a > b ? a : b)
+  if (type == MPI_BYTE) EACH(unsigned char, a | b)
+  if (type == MPI_INT) {
     NUMBERS(int)
-  } else if (type == MPI_UINT64_T) {
+  }
+  if (type == MPI_UINT64_T) {
     NUMBERS(uint64_t)
-  } else if (type == MPI_DOUBLE) {
+  }
+  if (type == MPI_DOUBLE) {
     NUMBERS(double)
-  } else {
-    world_fail("%s: no such operation", in);
   }
 }
 

@@ -25,33 +25,34 @@ int MPI_Init_thread(int *argc, char ***argv, int wanted, int *provided);
 int MPI_Finalize(void);
 double MPI_Wtime(void);
 
-int MPI_Comm_rank(MPI_Comm comm, int *rank);
-int MPI_Comm_size(MPI_Comm comm, int *size);
-int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *made);
-int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made);
-int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler);
-int MPI_Comm_free(MPI_Comm *comm);
-MPI_Comm MPI_Comm_f2c(MPI_Fint comm);
+int MPI_Comm_rank(MPI_Comm handle, int *rank);
+int MPI_Comm_size(MPI_Comm handle, int *size);
+int MPI_Comm_dup(MPI_Comm handle, MPI_Comm *made);
+int MPI_Comm_split_type(MPI_Comm handle, int type, int key, MPI_Info info, MPI_Comm *made);
+int MPI_Comm_set_errhandler(MPI_Comm handle, MPI_Errhandler handler);
+int MPI_Comm_free(MPI_Comm *handle);
+MPI_Comm MPI_Comm_f2c(MPI_Fint handle);
 
-int MPI_Isend(const void *from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+int MPI_Isend(const void *from, int count, MPI_Datatype type, int to, int tag, MPI_Comm handle,
               MPI_Request *request);
-int MPI_Irecv(void *to, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+int MPI_Irecv(void *to, int count, MPI_Datatype type, int from, int tag, MPI_Comm handle,
               MPI_Request *request);
 int MPI_Wait(MPI_Request *request, MPI_Status *status);
 int MPI_Sendrecv(const void *from, int sent, MPI_Datatype sent_type, int to, int sent_tag, void *at,
-                 int taken, MPI_Datatype taken_type, int source, int taken_tag, MPI_Comm comm,
+                 int taken, MPI_Datatype taken_type, int source, int taken_tag, MPI_Comm handle,
                  MPI_Status *status);
 int MPI_Get_count(const MPI_Status *status, MPI_Datatype type, int *count);
 
-int MPI_Bcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm);
+int MPI_Bcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm handle);
 int MPI_Reduce(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op, int root,
-               MPI_Comm comm);
+               MPI_Comm handle);
 int MPI_Allreduce(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op,
-                  MPI_Comm comm);
-int MPI_Exscan(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+                  MPI_Comm handle);
+int MPI_Exscan(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op,
+               MPI_Comm handle);
 int MPI_Allgather(const void *from, int count, MPI_Datatype type, void *to, int to_count,
-                  MPI_Datatype to_type, MPI_Comm comm);
+                  MPI_Datatype to_type, MPI_Comm handle);
 int MPI_Alltoall(const void *from, int count, MPI_Datatype type, void *to, int to_count,
-                 MPI_Datatype to_type, MPI_Comm comm);
+                 MPI_Datatype to_type, MPI_Comm handle);
 
 #endif
