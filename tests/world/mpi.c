@@ -50,8 +50,7 @@ typedef struct collective {
 typedef struct comm {
   int size, members[MOST_RANKS];
   bool freed[MOST_RANKS];
-  collective *first, *last;
-  uint64_t count; /* of collectives */
+  collective *first, *last, *entered[MOST_RANKS];
 } comm;
 
 typedef struct mpi_state {
@@ -354,24 +353,20 @@ static collective *enter(MPI_Comm handle, const char *name, const void *data, si
                          collective as)
 {
   comm *const c = comm_of(handle, name);
-  uint64_t *const number = &own()->collective[handle];
   world_point(name);
-  if (*number == c->count) {
-    collective *const made = world_memory(sizeof *made);
-    *made = as;
-    made->name = name;
-    made->loose = world_chance(the_world->weather.loose);
+  collective *const before = c->entered[own_rank], *k = before ? before->next : c->first;
+  if (!k) {
+    k = world_memory(sizeof *k);
+    *k = as;
+    k->name = name;
+    k->loose = world_chance(the_world->weather.loose);
     if (c->last)
-      c->last->next = made;
+      c->last->next = k;
     else
-      c->first = made;
-    c->last = made;
-    c->count++;
+      c->first = k;
+    c->last = k;
   }
-  collective *k = c->first;
-  for (uint64_t i = 0; i < *number; i++)
-    k = k->next;
-  ++*number;
+  c->entered[own_rank] = k;
   if (strcmp(k->name, name) != 0 || k->op != as.op || k->type != as.type || k->count != as.count ||
       k->root != as.root)
     world_fail("%s of %d elements, root %d, where another rank calls %s of %d elements, root %d",

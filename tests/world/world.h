@@ -95,8 +95,7 @@ typedef struct rank_state {
   uint64_t points, dies_at, messages;
   atomic_uint_least64_t calls[2][CALLS], temporary_reads[2]; /* [by a thread] */
   uint64_t dirty[MOST_DIRTY]; /* files that it wrote to and did not bring to the disk */
-  uint64_t collective[MOST_COMMS];
-  int requests; /* open */
+  int requests;               /* open */
   bool initialized, finalized;
 } rank_state;
 
