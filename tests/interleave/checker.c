@@ -48,7 +48,8 @@ typedef struct object {
   unsigned size;
   unsigned count;
   bool weak; /* some step on it is not seq_cst: so a thread may read an older value than the last */
-  uint16_t order[VALUES_OF_ONE]; /* numbers of values */
+  uint16_t newest; /* the value that was stored last; and all in modification order */
+  uint16_t order[VALUES_OF_ONE];
 } object;
 
 /* ---- Threads ---- */
@@ -62,6 +63,8 @@ typedef enum kind {
   KIND_OR,
   KIND_XOR,
   KIND_NAND,
+  KIND_MIN,
+  KIND_MAX,
   KIND_EXCHANGE,
   KIND_COMPARE,
   KIND_FENCE,
@@ -73,15 +76,17 @@ typedef enum kind {
   KIND_SIGNAL,
   KIND_BROADCAST,
   KIND_JOIN,
+  KIND_MEET,
+  KIND_MET, /* the second half of KIND_MEET */
   KIND_PAUSE,
   KIND_AWAIT,
   KIND_END
 } kind;
 
 static const char *const kind_names[] = {
-    "load",     "store",     "add",   "sub",   "and",   "or",     "xor",  "nand",
-    "exchange", "compare",   "fence", "lock",  "try",   "unlock", "wait", "wakes",
-    "signal",   "broadcast", "join",  "pause", "await", "end"};
+    "load",   "store",     "add",     "sub",   "and",  "or",    "xor",    "nand", "min",
+    "max",    "exchange",  "compare", "fence", "lock", "try",   "unlock", "wait", "wakes",
+    "signal", "broadcast", "join",    "meet",  "met",  "pause", "await",  "end"};
 
 /* The next step of a thread. */
 typedef struct step {
@@ -166,6 +171,7 @@ static struct cell {
   uintptr_t number;
   unsigned run;
   uint8_t writer;
+  bool kept;
   uint16_t written, read[CHECKER_THREADS];
 } cells[CELLS];
 static uint16_t cell_list[CELLS];
@@ -226,15 +232,44 @@ __attribute__((noinline)) static void switch_to(mark from, mark to, const uconte
   if (__builtin_setjmp(from) == 0) jump(to, begin);
 }
 
+/* The value of a volatile store that the running thread has just done. */
+static const void *stored_at;
+static unsigned stored_size;
+static uint16_t stored;
+
+static uint64_t read_memory(const void *at, unsigned size)
+{
+  uint64_t bits = 0;
+  memcpy(&bits, at, size); /* the lower bytes come first */
+  return bits;
+}
+
+static void take_stored(void)
+{
+  if (stored_at) all.values[stored].bits = read_memory(stored_at, stored_size);
+  stored_at = NULL;
+}
+
+static const void *hasty_at; /* what the running thread has just loaded in haste */
+
 static void to_host(void)
 {
+  take_stored();
+  hasty_at = NULL;
   switch_to(all.threads[self].mark, host, NULL);
+}
+
+static void end_epoch(thread *t)
+{
+  if (t->changed) t->now.clock[t - all.threads]++;
+  t->changed = false;
 }
 
 static void fiber(void)
 {
   thread *const t = &all.threads[self];
   t->run(t->argument);
+  end_epoch(t);
   t->next = (step){.kind = KIND_END};
   to_host();
 }
@@ -307,13 +342,6 @@ static void join_views(view *to, const view *from)
     if (to->seen[i] < from->seen[i]) to->seen[i] = from->seen[i];
   for (unsigned i = 0; i < CHECKER_THREADS; i++)
     if (to->clock[i] < from->clock[i]) to->clock[i] = from->clock[i];
-}
-
-static uint64_t read_memory(const void *at, unsigned size)
-{
-  uint64_t bits = 0;
-  memcpy(&bits, at, size); /* the lower bytes come first */
-  return bits;
 }
 
 static object *find_object(const void *at)
@@ -424,6 +452,7 @@ static void put(thread *t, object *o, unsigned place, uint64_t bits, int order,
   if (place < o->count) shift_views(o, place);
   value *const made = &all.values[now.value_count];
   memmove(o->order + place + 1, o->order + place, (o->count - place) * sizeof *o->order);
+  o->newest = (uint16_t)now.value_count;
   o->order[place] = (uint16_t)now.value_count++;
   o->count++;
   made->bits = bits;
@@ -464,6 +493,10 @@ static uint64_t apply(const step *s, uint64_t old)
     return old ^ s->operand;
   case KIND_NAND:
     return masked(~(old & s->operand), s->size);
+  case KIND_MIN:
+    return old < s->operand ? old : s->operand;
+  case KIND_MAX:
+    return old > s->operand ? old : s->operand;
   default:
     return s->operand;
   }
@@ -491,8 +524,11 @@ static bool is_stack(uintptr_t address)
   return address - (uintptr_t)stacks < (uintptr_t)CHECKER_THREADS * STACK_BYTES;
 }
 
-static void keep(uintptr_t number)
+static void keep_once(uintptr_t number)
 {
+  struct cell *const c = cell_at(number);
+  if (c->kept || is_stack(number * CELL_BYTES)) return;
+  c->kept = true;
   NEED(now.kept_count < CELLS);
   kept[now.kept_count].number = number;
   memcpy(kept[now.kept_count++].bytes, (const void *)(number * CELL_BYTES), CELL_BYTES);
@@ -505,6 +541,15 @@ static void restore_memory(unsigned from)
     memcpy((void *)(kept[now.kept_count].number * CELL_BYTES), kept[now.kept_count].bytes,
            CELL_BYTES);
   }
+}
+
+/* Of an atomic object. */
+static void write_memory(void *at, unsigned size, uint64_t bits)
+{
+  const uintptr_t first = (uintptr_t)at / CELL_BYTES, end = ((uintptr_t)at + size - 1) / CELL_BYTES;
+  for (uintptr_t n = first; n <= end; n++)
+    keep_once(n);
+  memcpy(at, &bits, size);
 }
 
 /* True if all earlier plain accesses to the memory that conflict happen before. */
@@ -527,6 +572,7 @@ static void make_plain(const thread *t, object *o)
 {
   const unsigned n = index_of(o);
   if (t->now.seen[n] + 1u != o->count) fail_here("data race", "");
+  write_memory((void *)(uintptr_t)o->at, o->size, value_of(o, o->count - 1)->bits);
   o->count = 0;
   for (unsigned i = 0; i < now.thread_count; i++)
     all.threads[i].now.seen[n] = all.threads[i].acquired.seen[n] = all.threads[i].released.seen[n] =
@@ -548,7 +594,7 @@ static void plain(const void *at, size_t size, bool writes)
   if (!is_ordered(t, at, size, writes)) fail_here("data race", "");
   for (uintptr_t n = first; n <= end; n++) {
     struct cell *const c = cell_at(n);
-    if (writes && c->writer == NOBODY && !is_stack(n * CELL_BYTES)) keep(n);
+    if (writes) keep_once(n);
     if (!writes) c->read[self] = (uint16_t)(t->now.clock[self] + 1);
     if (writes) {
       memset(c->read, 0, sizeof c->read); /* they happen before */
@@ -556,7 +602,7 @@ static void plain(const void *at, size_t size, bool writes)
       c->written = (uint16_t)(t->now.clock[self] + 1);
     }
   }
-  for (size_t i = 0; writes && i < size; i++) {
+  for (size_t i = 0; i < size; i++) {
     object *const o = find_object((const char *)at + i);
     if (o && o->count > 0) make_plain(t, o);
   }
@@ -637,13 +683,15 @@ static unsigned count_ways(const thread *t)
   case KIND_LOCK:
     return lock_at(s->at)->owner == NOBODY;
   case KIND_WAITING:
-    return lock_at(s->mutex)->owner == NOBODY && (t->signalled || now.spurious > 0);
+    return (s->omit || lock_at(s->mutex)->owner == NOBODY) && (t->signalled || now.spurious > 0);
   case KIND_SIGNAL:
     for (unsigned i = 0; i < now.thread_count; i++)
       waiting += is_waiting(&all.threads[i], s->at);
     return waiting > 0 ? waiting : 1;
   case KIND_JOIN:
     return s->omit || all.threads[s->operand].next.kind == KIND_END;
+  case KIND_MET:
+    return t->signalled;
   case KIND_PAUSE:
     return 1 + count_newer(t, 0, &any);
   case KIND_AWAIT:
@@ -654,6 +702,7 @@ static unsigned count_ways(const thread *t)
   case KIND_TRY:
   case KIND_UNLOCK:
   case KIND_WAIT:
+  case KIND_MEET:
   case KIND_BROADCAST:
     return 1;
   default:
@@ -744,13 +793,26 @@ static void signal_one(const void *condition, unsigned way)
     if (is_waiting(&all.threads[i], condition) && way-- == 0) all.threads[i].signalled = true;
 }
 
+/* At a barrier, which has a lock of its own for the view. The last thread lets all go on. */
+static void arrive(const thread *last, lock *l)
+{
+  unsigned here = 0;
+  join_views(&l->view, &last->now);
+  for (unsigned i = 0; i < now.thread_count; i++) {
+    const thread *const t = &all.threads[i];
+    here += t->next.kind == KIND_MET && t->next.at == l->at && !t->signalled;
+  }
+  for (unsigned i = 0; i < now.thread_count && here == last->next.operand; i++)
+    if (all.threads[i].next.kind == KIND_MET && all.threads[i].next.at == l->at)
+      all.threads[i].signalled = true;
+}
+
 /* Does the next step of a thread. False: its second half is still to do. */
 static bool take_step(thread *t, unsigned way)
 {
   step *const s = &t->next;
   unsigned which = 0;
-  if (t->changed) t->now.clock[t - all.threads]++;
-  t->changed = false;
+  end_epoch(t);
   if (s->kind != KIND_LOAD && s->kind != KIND_PAUSE) t->polls = false;
   if (s->kind > KIND_COMPARE) show_step(t, "way", way);
   switch (s->kind) {
@@ -768,14 +830,14 @@ static bool take_step(thread *t, unsigned way)
     free_lock(t, lock_at(s->at));
     return true;
   case KIND_WAIT:
-    free_lock(t, lock_at(s->mutex));
+    if (!s->omit) free_lock(t, lock_at(s->mutex));
     s->kind = KIND_WAITING;
     t->signalled = false;
     return false;
   case KIND_WAITING:
     if (!t->signalled) now.spurious--;
     t->signalled = false;
-    take_lock(t, lock_at(s->mutex));
+    if (!s->omit) take_lock(t, lock_at(s->mutex));
     return true;
   case KIND_SIGNAL:
     signal_one(s->at, way);
@@ -786,6 +848,15 @@ static bool take_step(thread *t, unsigned way)
     return true;
   case KIND_JOIN:
     if (!s->omit) join_views(&t->now, &all.threads[s->operand].now);
+    return true;
+  case KIND_MEET:
+    s->kind = KIND_MET;
+    t->signalled = false;
+    arrive(t, lock_at(s->at));
+    return false;
+  case KIND_MET:
+    t->signalled = false;
+    join_views(&t->now, &lock_at(s->at)->view);
     return true;
   case KIND_PAUSE:
   case KIND_AWAIT:
@@ -829,7 +900,7 @@ static void note_site(const void *place, site_kind met, int order)
 
 static bool is_mutated(const void *place, change how)
 {
-  return mutation.change == how && mutation.place == place;
+  return mutation.how == how && mutation.place == place;
 }
 
 static uint64_t do_step(const step *s)
@@ -837,7 +908,9 @@ static uint64_t do_step(const step *s)
   thread *const t = &all.threads[self];
   if (failure[0]) fail_here("", "");
   t->next = *s;
+  if (t->haste == HASTE_OUT && s->kind == KIND_LOAD && s->at == hasty_at) return t->result;
   if (t->haste != HASTE_NONE && s->kind == KIND_LOAD) {
+    hasty_at = s->at;
     unsigned any;
     (void)take_step(t, count_places(t, 0, &any) - 1);
     return t->result;
@@ -922,8 +995,6 @@ ATOMICS(16)
 ATOMICS(32)
 ATOMICS(64)
 
-/* A plain access, and one that is volatile: kernels mean a relaxed atomic one by that, which the
- * compiler does itself, so it only reads the memory here. */
 #define PLAIN(size)                                                                                \
   EXPORT void __tsan_read##size(void *at);                                                         \
   void __tsan_read##size(void *at)                                                                 \
@@ -940,6 +1011,42 @@ PLAIN(2)
 PLAIN(4)
 PLAIN(8)
 PLAIN(16)
+
+/* A volatile access is a relaxed atomic one, for kernels. The compiler does it itself when the call
+ * has returned: so a load finds its value in memory, and the value of a store is taken from there
+ * before the next step. */
+static void load_volatile(void *at, unsigned size, const void *place)
+{
+  if (!running || quiet) return;
+  const uint64_t bits = reach(KIND_LOAD, at, size, 0, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED, place);
+  write_memory(at, size, bits);
+}
+
+static void store_volatile(void *at, unsigned size, const void *place)
+{
+  if (!running || quiet) return;
+  (void)reach(KIND_STORE, at, size, 0, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED, place);
+  write_memory(at, size, 0); /* to keep what was there */
+  stored = find_object(at)->newest;
+  stored_at = at;
+  stored_size = size;
+}
+
+#define VOLATILE(size)                                                                             \
+  EXPORT void __tsan_volatile_read##size(void *at);                                                \
+  void __tsan_volatile_read##size(void *at)                                                        \
+  {                                                                                                \
+    load_volatile(at, size, HERE);                                                                 \
+  }                                                                                                \
+  EXPORT void __tsan_volatile_write##size(void *at);                                               \
+  void __tsan_volatile_write##size(void *at)                                                       \
+  {                                                                                                \
+    store_volatile(at, size, HERE);                                                                \
+  }
+VOLATILE(1)
+VOLATILE(2)
+VOLATILE(4)
+VOLATILE(8)
 
 EXPORT void __tsan_read_range(void *at, size_t size);
 void __tsan_read_range(void *at, size_t size)
@@ -965,12 +1072,10 @@ void __tsan_func_exit(void)
 {
 }
 
-EXPORT void __tsan_atomic_thread_fence(int order);
-void __tsan_atomic_thread_fence(int order)
+void checker_fence(void)
 {
-  const step s = {.kind = KIND_FENCE, .place = HERE, .order = order};
-  if (!running) return;
-  note_site(HERE, SITE_FENCE, order);
+  const step s = {.kind = KIND_FENCE, .place = HERE, .order = __ATOMIC_SEQ_CST};
+  note_site(HERE, SITE_FENCE, s.order);
   again = again || !fenced;
   fenced = true;
   if (!is_mutated(HERE, CHANGE_OMIT)) (void)do_step(&s);
@@ -1006,10 +1111,14 @@ void checker_unlock(const void *mutex)
     (void)do_step(&s);
 }
 
+/* Without the mutex if locking it is left out. */
 void checker_wait(const void *condition, const void *mutex)
 {
-  const step s = {.kind = KIND_WAIT, .place = HERE, .at = condition, .mutex = mutex};
-  if (all.threads[self].spared_unlocks) return; /* does not hold the mutex: may do anything */
+  const step s = {.kind = KIND_WAIT,
+                  .place = HERE,
+                  .at = condition,
+                  .mutex = mutex,
+                  .omit = all.threads[self].spared_unlocks > 0};
   (void)do_step(&s);
 }
 
@@ -1044,6 +1153,31 @@ void checker_join(unsigned number)
   if (!running) return;
   note_site(HERE, SITE_JOIN, 0);
   (void)do_step(&s);
+}
+
+void checker_barrier(unsigned number, unsigned threads)
+{
+  static const char barriers[CHECKER_THREADS];
+  const step s = {.kind = KIND_MEET, .place = HERE, .at = &barriers[number], .operand = threads};
+  note_site(HERE, SITE_BARRIER, 0);
+  if (!is_mutated(HERE, CHANGE_OMIT)) (void)do_step(&s);
+}
+
+unsigned checker_self(void)
+{
+  return self;
+}
+
+uint32_t checker_min32(uint32_t *at, uint32_t other)
+{
+  return (uint32_t)reach(KIND_MIN, at, sizeof *at, other, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED,
+                         HERE);
+}
+
+uint32_t checker_max32(uint32_t *at, uint32_t other)
+{
+  return (uint32_t)reach(KIND_MAX, at, sizeof *at, other, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED,
+                         HERE);
 }
 
 bool checker_has_ended(unsigned number)

@@ -35,7 +35,15 @@ enum { CHECKER_THREADS = 5 };
 /* Starts a thread. Its number, or 0 if there is no room. The first one is 0. */
 unsigned checker_start(void (*run)(void *argument), void *argument);
 void checker_join(unsigned thread);
+/* Barrier `number`, of so many threads. */
+void checker_barrier(unsigned number, unsigned threads);
+unsigned checker_self(void);
+uint32_t checker_min32(uint32_t *at, uint32_t other);
+uint32_t checker_max32(uint32_t *at, uint32_t other);
 bool checker_has_ended(unsigned thread);
+
+/* Of seq_cst. */
+void checker_fence(void);
 
 void checker_lock(const void *mutex);
 bool checker_try(const void *mutex);
@@ -79,7 +87,7 @@ typedef enum change {
 
 typedef struct mutant {
   const void *place;
-  change change;
+  change how;
   int order;
 } mutant;
 
@@ -90,7 +98,8 @@ typedef enum site_kind {
   SITE_FENCE,
   SITE_LOCK,
   SITE_SIGNAL,
-  SITE_JOIN
+  SITE_JOIN,
+  SITE_BARRIER
 } site_kind;
 
 /* A call in the code under test that the checker has met. */

@@ -3,10 +3,11 @@
  *
  *   interleave                 as they are, in orders with few preemptions
  *   interleave --all           as they are, in all orders, or with more preemptions
- *   interleave --mutants [N]   each weakened; N: only this one, and shows how it fails
+ *   interleave --mutants LIST  each weakened; those that survive must be the ones of the list
+ *   interleave --mutant NUMBER this one; shows how it fails
  *
- * Exit status: 0 if the code as it is never fails, and no mutant survives that is not listed as one
- * that may; otherwise 1.
+ * Exit status: 0 if the code as it is never fails, and the mutants that survive are those of the
+ * list; otherwise 1.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -19,22 +20,28 @@
 
 enum { MOST_STATES = 20000000, TEXT = 400, FEW_PREEMPTIONS = 1 };
 
+typedef struct protocol {
+  const char *name;
+  const scenario *scenarios;
+  size_t count;
+} protocol;
+
 /* ---- Places in the source ---- */
 
 static char program[TEXT];
 
-/* Writes the function and the text of the line of a call. */
-static void describe(const void *place, char text[TEXT])
+/* Writes the function and the text of the line of a call. False if that is in a test. */
+static bool describe(const void *place, char text[TEXT])
 {
   char command[2 * TEXT], function[TEXT] = "?", line[TEXT] = "?", source[TEXT] = "";
-  (void)snprintf(command, sizeof command, "addr2line -f -e '%s' %p", program,
+  (void)snprintf(command, sizeof command, "addr2line -f -C -e '%s' %p", program,
                  (const void *)((const char *)place - 1));
   FILE *const from = popen(command, "r");
   if (from) {
     if (!fgets(function, sizeof function, from) || !fgets(line, sizeof line, from)) line[0] = 0;
     (void)pclose(from);
   }
-  function[strcspn(function, "\n")] = 0;
+  function[strcspn(function, "(\n")] = 0;
   char *const colon = strrchr(line, ':');
   unsigned long left = colon ? strtoul(colon + 1, NULL, 10) : 0;
   if (colon) *colon = 0;
@@ -45,12 +52,13 @@ static void describe(const void *place, char text[TEXT])
   if (file) (void)fclose(file);
   source[strcspn(source, "\n")] = 0;
   (void)snprintf(text, TEXT, "%s: %s", function, source + strspn(source, " "));
+  return !strstr(line, "tests/");
 }
 
 static void show(unsigned thread, const void *place, const char *step)
 {
   char text[TEXT];
-  describe(place, text);
+  (void)describe(place, text);
   (void)printf("  thread %u %s\n      %s\n", thread, step, text);
 }
 
@@ -82,15 +90,16 @@ static bool check(const scenario *s)
 
 /* A failure of a mutant, found in a process of its own, as it may crash. Returns false if it
  * survives. */
-static bool is_found(mutant m, char how[TEXT], bool shows)
+static bool is_found(const protocol *p, mutant m, char how[TEXT], bool shows)
 {
   int ends[2], status;
   if (pipe(ends) != 0) return false;
   (void)fflush(stdout);
   const pid_t child = fork();
   if (child == 0) {
-    for (size_t i = 0; i < pool_scenario_count; i++) {
-      const scenario s = capped(&pool_scenarios[i], FEW_PREEMPTIONS);
+    for (size_t i = 0; i < p->count; i++) {
+      const bool few = p->scenarios[i].preemptions != CHECKER_ANY;
+      const scenario s = capped(&p->scenarios[i], few ? FEW_PREEMPTIONS : CHECKER_ANY);
       const outcome o = checker_explore(&s, m, MOST_STATES);
       if (!o.failure) continue;
       if (shows) checker_show(&s, show);
@@ -116,77 +125,120 @@ static const char *order_name(int order)
   return names[order];
 }
 
-static size_t mutants, found;
-static long wanted = -1;
-
-static bool try_mutant(const site *s, change how, int order, const char *what)
+static bool is_acquire(int order)
 {
-  char text[TEXT] = "", place[TEXT];
-  const size_t number = mutants++;
-  if (wanted >= 0 && (size_t)wanted != number) return true;
-  const bool good = is_found((mutant){s->place, how, order}, text, wanted >= 0);
+  return order == __ATOMIC_ACQUIRE || order == __ATOMIC_ACQ_REL;
+}
+
+static bool is_release(int order)
+{
+  return order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL;
+}
+
+static size_t mutants, found, problems;
+static long wanted = -1;
+static FILE *list; /* a line for each mutant that survives: what is changed, the place, and why */
+
+static bool may_survive(const char *what, const char *place)
+{
+  char line[4 * TEXT], start[2 * TEXT];
+  (void)snprintf(start, sizeof start, "%s\t%s\t", what, place);
+  rewind(list);
+  while (fgets(line, sizeof line, list))
+    if (strncmp(line, start, strlen(start)) == 0) return true;
+  return false;
+}
+
+/* Returns whether it was found. */
+static bool try_mutant(const protocol *p, size_t number, const site *s, mutant m,
+                       const char *changed)
+{
+  static const char *const kinds[] = {"load", "store",  "exchange", "fence",
+                                      "lock", "signal", "join",     "barrier"};
+  char how[TEXT] = "", place[TEXT], what[40];
+  if (!describe(s->place, place) || (wanted >= 0 && (size_t)wanted != number)) return true;
+  (void)snprintf(what, sizeof what, "%s %s", kinds[s->kind], changed);
+  const bool good = is_found(p, m, how, wanted >= 0);
+  mutants++;
   found += good;
-  describe(s->place, place);
-  (void)printf("%3zu %-8s %-60.90s | %s\n", number, what, place, good ? text : "SURVIVES");
+  (void)printf("%4zu %s  %s\n     %s\n", number, what, place, good ? how : "survives");
+  if (list && may_survive(what, place) == good) {
+    (void)printf("     which is %s\n",
+                 good ? "in the list of those that survive" : "not in the list");
+    problems++;
+  }
   (void)fflush(stdout);
   return good;
 }
 
-static void weaken(const site *s)
+/* Weaker orders first: if one is enough, so are the stronger ones. */
+static void weaken(const protocol *p, size_t number, const site *s)
 {
-  const int order = s->order;
-  switch (s->kind) {
-  case SITE_LOAD:
-  case SITE_STORE: {
-    const int middle = s->kind == SITE_LOAD ? __ATOMIC_ACQUIRE : __ATOMIC_RELEASE;
-    if (order != __ATOMIC_RELAXED &&
-        try_mutant(s, CHANGE_ORDER, __ATOMIC_RELAXED, order_name(__ATOMIC_RELAXED)) &&
-        order == __ATOMIC_SEQ_CST)
-      (void)try_mutant(s, CHANGE_ORDER, middle, order_name(middle));
+  static const int orders[] = {__ATOMIC_RELAXED, __ATOMIC_ACQUIRE, __ATOMIC_RELEASE,
+                               __ATOMIC_ACQ_REL, __ATOMIC_SEQ_CST};
+  if (s->kind > SITE_EXCHANGE) {
+    (void)try_mutant(p, number, s, (mutant){s->place, CHANGE_OMIT, 0}, "left out");
     return;
   }
-  case SITE_EXCHANGE: {
-    static const int orders[] = {__ATOMIC_RELAXED, __ATOMIC_ACQUIRE, __ATOMIC_RELEASE,
-                                 __ATOMIC_ACQ_REL};
-    bool needed = true;
-    for (size_t i = 0; i < 4 && needed && order == __ATOMIC_SEQ_CST; i++)
-      needed = try_mutant(s, CHANGE_ORDER, orders[i], order_name(orders[i]));
-    (void)try_mutant(s, CHANGE_SPLIT, 0, "split");
-    return;
+  for (size_t i = 0; orders[i] != s->order; i++) {
+    if (s->kind == SITE_LOAD && is_release(orders[i])) continue;
+    if (s->kind == SITE_STORE && is_acquire(orders[i])) continue;
+    if (!try_mutant(p, number + i, s, (mutant){s->place, CHANGE_ORDER, orders[i]},
+                    order_name(orders[i])))
+      break;
   }
-  default:
-    (void)try_mutant(s, CHANGE_OMIT, 0, "left out");
-    return;
-  }
+  if (s->kind == SITE_EXCHANGE)
+    (void)try_mutant(p, number + 9, s, (mutant){s->place, CHANGE_SPLIT, 0}, "split");
 }
 
-static bool check_mutants(void)
+static void check_mutants(const protocol *p)
 {
   const site *sites;
-  for (size_t i = 0; i < pool_scenario_count; i++) { /* to meet all sites */
-    const scenario s = capped(&pool_scenarios[i], FEW_PREEMPTIONS);
-    if (checker_explore(&s, (mutant){0}, MOST_STATES).failure) return false;
+  const size_t first = checker_sites(&sites);
+  for (size_t i = 0; i < p->count; i++) { /* to meet all places */
+    const scenario s = capped(&p->scenarios[i], FEW_PREEMPTIONS);
+    (void)checker_explore(&s, (mutant){0}, MOST_STATES);
   }
   const size_t count = checker_sites(&sites);
-  for (size_t i = 0; i < count; i++)
-    weaken(&sites[i]);
-  (void)printf("%zu places, %zu mutants, %zu found\n", count, mutants, found);
-  return true;
+  for (size_t i = first; i < count; i++)
+    weaken(p, 10 * i, &sites[i]);
+}
+
+static bool all_are_found(const protocol protocols[], size_t count)
+{
+  for (size_t i = 0; i < count; i++) {
+    (void)printf("\n%s\n\n", protocols[i].name);
+    check_mutants(&protocols[i]);
+  }
+  (void)printf("\n%zu mutants, %zu found, %zu survive; %zu are not as listed\n", mutants, found,
+               mutants - found, problems);
+  return mutants > 0 && problems == 0;
+}
+
+static bool never_fail(const protocol protocols[], size_t count, bool all)
+{
+  bool good = true;
+  for (size_t i = 0; i < count; i++) {
+    (void)printf("%s\n", protocols[i].name);
+    for (size_t k = 0; k < protocols[i].count; k++) {
+      const scenario s = capped(&protocols[i].scenarios[k], all ? CHECKER_ANY : FEW_PREEMPTIONS);
+      good = check(&s) && good;
+    }
+  }
+  return good;
 }
 
 int main(int argc, char **argv)
 {
-  const ssize_t size = readlink("/proc/self/exe", program, sizeof program - 1);
-  if (size <= 0) return 1;
-  if (argc > 1 && strcmp(argv[1], "--mutants") == 0) {
-    if (argc > 2) wanted = atol(argv[2]);
-    return check_mutants() ? 0 : 1;
-  }
-  const bool all = argc > 1 && strcmp(argv[1], "--all") == 0;
-  bool good = true;
-  for (size_t i = 0; i < pool_scenario_count; i++) {
-    const scenario s = capped(&pool_scenarios[i], all ? CHECKER_ANY : FEW_PREEMPTIONS);
-    good = check(&s) && good;
-  }
-  return good ? 0 : 1;
+  const protocol protocols[] = {
+      {"The pool of threads", pool_scenarios, pool_scenario_count},
+      {"Blocks of a kernel", block_scenarios, block_scenario_count},
+  };
+  enum { PROTOCOLS = sizeof protocols / sizeof *protocols };
+  const char *const option = argc > 1 ? argv[1] : "";
+  if (readlink("/proc/self/exe", program, sizeof program - 1) <= 0) return 1;
+  if (argc == 3 && strcmp(option, "--mutant") == 0) wanted = atol(argv[2]);
+  if (argc == 3 && strcmp(option, "--mutants") == 0 && !(list = fopen(argv[2], "r"))) return 1;
+  if (argc == 3) return all_are_found(protocols, PROTOCOLS) ? 0 : 1;
+  return never_fail(protocols, PROTOCOLS, strcmp(option, "--all") == 0) ? 0 : 1;
 }

@@ -84,6 +84,54 @@ static void run_meeting(unsigned threads)
   pool_run((void *)(uintptr_t)threads, meet, &m, threads);
 }
 
+/* ---- Pieces of a team (recsort/team.h) ---- */
+
+enum { PIECES = 3 };
+
+typedef struct pieces {
+  int done[PIECES];
+  int used[2]; /* how often each slot of the team */
+} pieces;
+
+static void piece(void *argument, size_t number, unsigned part)
+{
+  pieces *const p = argument;
+  p->done[number]++;
+  p->used[part]++;
+}
+
+static void run_pieces(const recsort_executor *executor)
+{
+  pieces p = {{0}, {0}};
+  team_each(rs_team(executor, 2), PIECES, piece, &p);
+  for (size_t i = 0; i < PIECES; i++)
+    checker_assert(p.done[i] == 1);
+}
+
+typedef struct call {
+  void (*task)(void *argument, size_t number);
+  void *argument;
+  size_t number;
+} call;
+
+static void run_call(void *made)
+{
+  const call *const c = made;
+  c->task(c->argument, c->number);
+}
+
+/* An executor of two threads: this one, and a new one for the second task. */
+static void run_apart(void *context, void (*run)(void *argument, size_t number), void *argument,
+                      size_t count)
+{
+  call second = {run, argument, 1};
+  (void)context;
+  checker_assert(count == 2);
+  const unsigned other = checker_start(run_call, &second);
+  run(argument, 0);
+  checker_join(other);
+}
+
 /* ---- Scenarios ---- */
 
 static void one_job(void)
@@ -96,6 +144,18 @@ static void spare_task(void)
 {
   most_workers = 1;
   run_job(2, 3);
+}
+
+static void pieces_of_pool(void)
+{
+  most_workers = 1;
+  run_pieces(NULL);
+}
+
+static void pieces_of_executor(void)
+{
+  const recsort_executor own = {sizeof own, NULL, .run = run_apart, .threads = 2};
+  run_pieces(&own);
 }
 
 static void two_jobs(void)
@@ -150,7 +210,15 @@ static void two_workers(void)
   run_job(3, 4);
 }
 
-static void call(void *run)
+/* Only the first worker is wanted. */
+static void smaller_team(void)
+{
+  most_workers = 2;
+  hire(2);
+  run_meeting(2);
+}
+
+static void run_caller(void *run)
 {
   (*(void (**)(void))run)();
 }
@@ -168,7 +236,7 @@ static void meeting_of_two(void)
 static void call_twice(void (*one)(void), void (*other)(void))
 {
   most_workers = 1;
-  const unsigned caller = checker_start(call, &other);
+  const unsigned caller = checker_start(run_caller, &other);
   one();
   checker_join(caller);
 }
@@ -188,6 +256,8 @@ static void meeting_and_job(void)
 const scenario pool_scenarios[] = {
     {"a job of two threads", one_job, 1, CHECKER_ANY},
     {"a job with a task that no thread begins with", spare_task, 0, CHECKER_ANY},
+    {"a team's pieces", pieces_of_pool, 0, CHECKER_ANY},
+    {"a team's pieces, by an executor", pieces_of_executor, 0, CHECKER_ANY},
     {"a job whose tasks meet", woken, 0, CHECKER_ANY},
     {"the same twice", woken_twice, 0, CHECKER_ANY},
     {"two jobs", two_jobs, 0, CHECKER_ANY},
@@ -195,6 +265,7 @@ const scenario pool_scenarios[] = {
     {"the system refuses threads", refused, 0, CHECKER_ANY},
     {"a job of three threads", two_workers, 0, 2},
     {"a job of three threads that meet", two_woken, 0, 2},
+    {"a job of two of three threads that meet", smaller_team, 0, 2},
     {"two callers, one worker", two_callers, 0, 2},
     {"two callers, tasks of one meet, one worker", meeting_and_job, 0, 2},
 };

@@ -4,7 +4,15 @@
 
 #include "interleave/checker.h"
 
-extern const scenario pool_scenarios[];
-extern const size_t pool_scenario_count;
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+extern const scenario pool_scenarios[], block_scenarios[];
+extern const size_t pool_scenario_count, block_scenario_count;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
