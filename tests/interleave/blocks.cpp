@@ -3,7 +3,6 @@
  * (device_post, device_await). Other kernels only add atomically, and are ordered by the stream. */
 #include <cuda_runtime.h>
 
-#define __CUDACC__
 #define RECSORT_DECIDES_ON_HOST
 #include "interleave/checker.h"
 #include "interleave/scenarios.h"
@@ -19,9 +18,10 @@ static uint64_t shared[BLOCKS][64]; /* a kernel here has one array */
 #include "cuda/segments/measure.cuh"
 #include "cuda/sort/sample/agent/detect_order.cuh"
 
-/* Starts the blocks: thread 0 of each first. */
-static void start_blocks(void (*thread)(void *), void *args)
+/* Starts the kernel before, of one thread, and the blocks. They overlap. */
+static void start_kernels(void (*before)(void *), void (*thread)(void *), void *args)
 {
+  (void)checker_start(before, args);
   for (unsigned i = 0; i < BLOCKS * THREADS; i++)
     (void)checker_start(thread, args);
 }
@@ -37,6 +37,11 @@ static void detect(void *args)
   sample::detect_order<pair>(*(const sample::detect_args *)args);
 }
 
+static void clear(void *args)
+{
+  sample::clear_flags(*(const sample::detect_args *)args);
+}
+
 /* The keys ascend but for one, in the part of the last thread. */
 static void report(void)
 {
@@ -49,11 +54,12 @@ static void report(void)
   for (uint32_t i = 0; i < KEYS; i++)
     keys[i] = i;
   keys[KEYS - 1] = 0;
-  flags = {};
+  flags.unsorted = flags.unreversed = 0;
+  flags.looked = 77; /* until the kernel before has cleared it */
   job.mailbox = &mailbox;
   args = {keys, KEYS, false, numbered, NULL, turned_keys, turned, &flags, NULL, {}};
   checker_assert(sample::expect_report(&job, &args.report) == 0);
-  start_blocks(detect, &args);
+  start_kernels(clear, detect, &args);
   const device_status status = sample::await_report(&job, &found);
   checker_assert(status == 0 && found == sample::KEYS_MIXED);
 }
@@ -67,17 +73,23 @@ static void measure(void *args)
   segment_sort::measure_segments<>(*(const segment_sort::measure_args *)args);
 }
 
+static uint32_t offsets[SEGMENTS + 1];
+
 /* The longest segment is one of the last block's. */
-static void decision(void)
+static void fill(void *)
 {
-  static uint32_t offsets[SEGMENTS + 1], longest, ended, number;
-  static segment_sort::measure_args args;
   for (uint32_t i = 1; i <= SEGMENTS; i++)
     offsets[i] = offsets[i - 1] + (i == SEGMENTS ? 100 : i % 64);
+}
+
+static void decision(void)
+{
+  static uint32_t longest, ended, number;
+  static segment_sort::measure_args args;
   longest = ended = number = 0;
   args = {{offsets, SEGMENTS, 32, 0}, {64, 256, 1024}, 3, &longest, &ended, {&number}};
-  start_blocks(measure, &args);
-  for (unsigned i = 1; i <= BLOCKS * THREADS; i++)
+  start_kernels(fill, measure, &args);
+  for (unsigned i = FIRST; i <= LAST; i++)
     checker_join(i);
   const bool right = number == 1 && longest == 0 && ended == 0;
   checker_assert(right);

@@ -28,7 +28,7 @@
 extern "C" {
 #endif
 
-enum { CHECKER_THREADS = 5 };
+enum { CHECKER_THREADS = 6 };
 
 /* ---- For the code under test ---- */
 

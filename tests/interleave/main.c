@@ -18,7 +18,7 @@
 
 #include "interleave/scenarios.h"
 
-enum { MOST_STATES = 20000000, TEXT = 400, FEW_PREEMPTIONS = 1 };
+enum { MOST_STATES = 20000000, TEXT = 400, FEW_PREEMPTIONS = 1, SOME_PREEMPTIONS = 3 };
 
 typedef struct protocol {
   const char *name;
@@ -99,7 +99,7 @@ static bool is_found(const protocol *p, mutant m, char how[TEXT], bool shows)
   if (child == 0) {
     for (size_t i = 0; i < p->count; i++) {
       const bool few = p->scenarios[i].preemptions != CHECKER_ANY;
-      const scenario s = capped(&p->scenarios[i], few ? FEW_PREEMPTIONS : CHECKER_ANY);
+      const scenario s = capped(&p->scenarios[i], few ? FEW_PREEMPTIONS : SOME_PREEMPTIONS);
       const outcome o = checker_explore(&s, m, MOST_STATES);
       if (!o.failure) continue;
       if (shows) checker_show(&s, show);

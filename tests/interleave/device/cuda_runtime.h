@@ -6,6 +6,9 @@
 #ifndef INTERLEAVE_CUDA_RUNTIME_H
 #define INTERLEAVE_CUDA_RUNTIME_H
 
+#define __CUDACC__
+#define __CUDA_ARCH__ 900 /* where kernels overlap */
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,18 +36,22 @@ struct dim3 {
 
 enum { BLOCKS = 2, THREADS = 2 }; /* of a block */
 
-/* The checker's first thread is the host. */
+/* The checker's first thread is the host, the next one is the kernel before. */
+enum { BEFORE = 1, FIRST, LAST = FIRST + BLOCKS * THREADS - 1 };
 static inline dim3 index_in_block()
 {
-  return dim3((checker_self() - 1) % THREADS);
+  return dim3((checker_self() - FIRST) % THREADS);
 }
 static inline dim3 index_of_block()
 {
-  return dim3((checker_self() - 1) / THREADS);
+  return dim3((checker_self() - FIRST) / THREADS);
 }
 #define threadIdx index_in_block()
 #define blockIdx index_of_block()
 static const dim3 blockDim(THREADS), gridDim(BLOCKS);
+
+#define cudaGridDependencySynchronize() (checker_self() == BEFORE ? (void)0 : checker_join(BEFORE))
+#define cudaTriggerProgrammaticLaunchCompletion() ((void)0)
 
 #define __syncthreads() checker_barrier(blockIdx.x, THREADS)
 #define __syncwarp() ((void)0)
@@ -54,6 +61,12 @@ static const dim3 blockDim(THREADS), gridDim(BLOCKS);
 #define __shfl_xor_sync(mask, value, lane) ((void)(mask), (void)(lane), (value))
 #define __shfl_up_sync(mask, value, by) ((void)(mask), (void)(by), (value))
 #define __shfl_down_sync(mask, value, by) ((void)(mask), (void)(by), (value))
+
+#define __reduce_add_sync(mask, value) ((void)(mask), (value))
+#define __reduce_min_sync(mask, value) ((void)(mask), (value))
+#define __reduce_max_sync(mask, value) ((void)(mask), (value))
+#define __cvta_generic_to_shared(at) ((size_t)(at))
+#define __trap() checker_fail("an assertion", __FILE__, __LINE__)
 
 /* ---- Memory ---- */
 
@@ -71,6 +84,7 @@ static const dim3 blockDim(THREADS), gridDim(BLOCKS);
 #define __popc(bits) __builtin_popcount(bits)
 #define __ffs(bits) __builtin_ffs(bits)
 #define __fdividef(x, y) ((x) / (y))
+#define __dmul_rn(x, y) ((x) * (y))
 
 /* ---- The host: launches nothing by CUDA ---- */
 
@@ -120,9 +134,9 @@ static inline cudaError_t launch_nothing(...)
 static inline cudaError_t stream_state()
 {
   (void)checker_time();
-  for (unsigned thread = 1; thread <= BLOCKS * THREADS; thread++)
+  for (unsigned thread = FIRST; thread <= LAST; thread++)
     if (!checker_has_ended(thread)) return cudaErrorNotReady;
-  for (unsigned thread = 1; thread <= BLOCKS * THREADS; thread++)
+  for (unsigned thread = FIRST; thread <= LAST; thread++)
     checker_join(thread);
   return cudaSuccess;
 }
