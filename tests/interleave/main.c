@@ -2,6 +2,7 @@
  * order weakened, each lock, fence and signal left out.
  *
  *   interleave                 as they are, in orders with few preemptions
+ *   interleave --litmus        small programs, which fail if C11 says that they may
  *   interleave --all           as they are, in all orders, or with more preemptions
  *   interleave --mutants LIST  each weakened; those that survive must be the ones of the list
  *   interleave --mutant NUMBER this one; shows how it fails
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -135,18 +137,24 @@ static bool is_release(int order)
   return order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL;
 }
 
-static size_t mutants, found, problems;
+/* Shared with the processes that try mutants. */
+static struct counts {
+  size_t mutants, found, problems;
+} * counts;
 static long wanted = -1;
-static FILE *list; /* a line for each mutant that survives: what is changed, the place, and why */
+static const char
+    *list; /* a file: a line for each mutant that survives: what is changed, the place, and why */
 
 static bool may_survive(const char *what, const char *place)
 {
   char line[4 * TEXT], start[2 * TEXT];
   (void)snprintf(start, sizeof start, "%s\t%s\t", what, place);
-  rewind(list);
-  while (fgets(line, sizeof line, list))
-    if (strncmp(line, start, strlen(start)) == 0) return true;
-  return false;
+  FILE *const file = fopen(list, "r");
+  bool listed = false;
+  while (file && !listed && fgets(line, sizeof line, file))
+    listed = strncmp(line, start, strlen(start)) == 0;
+  if (file) (void)fclose(file);
+  return listed;
 }
 
 /* Returns whether it was found. */
@@ -159,13 +167,13 @@ static bool try_mutant(const protocol *p, size_t number, const site *s, mutant m
   if (!describe(s->place, place) || (wanted >= 0 && (size_t)wanted != number)) return true;
   (void)snprintf(what, sizeof what, "%s %s", kinds[s->kind], changed);
   const bool good = is_found(p, m, how, wanted >= 0);
-  mutants++;
-  found += good;
+  (void)__atomic_fetch_add(&counts->mutants, 1, __ATOMIC_RELAXED);
+  (void)__atomic_fetch_add(&counts->found, good, __ATOMIC_RELAXED);
   (void)printf("%4zu %s  %s\n     %s\n", number, what, place, good ? how : "survives");
   if (list && may_survive(what, place) == good) {
     (void)printf("     which is %s\n",
                  good ? "in the list of those that survive" : "not in the list");
-    problems++;
+    (void)__atomic_fetch_add(&counts->problems, 1, __ATOMIC_RELAXED);
   }
   (void)fflush(stdout);
   return good;
@@ -200,8 +208,30 @@ static void check_mutants(const protocol *p)
     (void)checker_explore(&s, (mutant){0}, MOST_STATES);
   }
   const size_t count = checker_sites(&sites);
-  for (size_t i = first; i < count; i++)
-    weaken(p, 10 * i, &sites[i]);
+  FILE **const said = calloc(count, sizeof *said);
+  const long most = sysconf(_SC_NPROCESSORS_ONLN);
+  for (size_t i = first, running = 0; said && i < count; i++) {
+    for (; running >= (size_t)most; running--)
+      (void)wait(NULL);
+    said[i] = tmpfile();
+    (void)fflush(stdout);
+    if (!said[i] || fork() == 0) {
+      if (!said[i] || dup2(fileno(said[i]), STDOUT_FILENO) < 0) _exit(1);
+      weaken(p, 10 * i, &sites[i]);
+      _exit(0);
+    }
+    running++;
+  }
+  while (wait(NULL) > 0)
+    continue;
+  for (size_t i = first; said && i < count; i++) {
+    char line[4 * TEXT];
+    rewind(said[i]);
+    while (fgets(line, sizeof line, said[i]))
+      (void)fputs(line, stdout);
+    (void)fclose(said[i]);
+  }
+  free(said);
 }
 
 static bool all_are_found(const protocol protocols[], size_t count)
@@ -210,9 +240,23 @@ static bool all_are_found(const protocol protocols[], size_t count)
     (void)printf("\n%s\n\n", protocols[i].name);
     check_mutants(&protocols[i]);
   }
-  (void)printf("\n%zu mutants, %zu found, %zu survive; %zu are not as listed\n", mutants, found,
-               mutants - found, problems);
-  return mutants > 0 && problems == 0;
+  (void)printf("\n%zu mutants, %zu found, %zu survive; %zu are not as listed\n", counts->mutants,
+               counts->found, counts->mutants - counts->found, counts->problems);
+  return counts->mutants > 0 && counts->problems == 0;
+}
+
+static bool are_c11(void)
+{
+  bool good = true;
+  for (size_t i = 0; i < litmus_count; i++) {
+    const litmus *const l = &litmus_tests[i];
+    const outcome o = checker_explore(&l->program, (mutant){0}, MOST_STATES);
+    const bool right = o.complete && !o.failure == !l->fails;
+    (void)printf("%-50s %6zu states  %s%s\n", l->program.name, o.states,
+                 o.failure ? o.failure : "never fails", right ? "" : ": WRONG");
+    good = good && right;
+  }
+  return good;
 }
 
 static bool never_fail(const protocol protocols[], size_t count, bool all)
@@ -237,8 +281,11 @@ int main(int argc, char **argv)
   enum { PROTOCOLS = sizeof protocols / sizeof *protocols };
   const char *const option = argc > 1 ? argv[1] : "";
   if (readlink("/proc/self/exe", program, sizeof program - 1) <= 0) return 1;
+  counts = mmap(NULL, sizeof *counts, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (counts == MAP_FAILED) return 1;
   if (argc == 3 && strcmp(option, "--mutant") == 0) wanted = atol(argv[2]);
-  if (argc == 3 && strcmp(option, "--mutants") == 0 && !(list = fopen(argv[2], "r"))) return 1;
+  if (argc == 3 && strcmp(option, "--mutants") == 0) list = argv[2];
   if (argc == 3) return all_are_found(protocols, PROTOCOLS) ? 0 : 1;
+  if (strcmp(option, "--litmus") == 0) return are_c11() ? 0 : 1;
   return never_fail(protocols, PROTOCOLS, strcmp(option, "--all") == 0) ? 0 : 1;
 }
