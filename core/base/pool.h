@@ -9,6 +9,9 @@
  * can finish any job. An idle worker polls for a millisecond, yielding to other processes, and then
  * sleeps. A forked child starts with an empty pool. The pool ends with the process, or when the
  * library is unloaded.
+ *
+ * tests/interleave runs callers and workers in every order of their steps, as they are and with
+ * each lock left out and each memory order weakened.
  */
 #ifndef RS_POOL_H
 #define RS_POOL_H

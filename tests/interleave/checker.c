@@ -153,7 +153,8 @@ static struct {
 } now;
 
 static unsigned self; /* the thread that runs */
-static bool running, quiet;
+static bool running;
+static unsigned quiet; /* assertions that are being evaluated: one may be in another */
 static mark host;
 static char *stacks;
 static ucontext_t begins[CHECKER_THREADS];
@@ -318,7 +319,7 @@ __attribute__((noreturn)) static void fail_here(const char *what, const char *de
 
 void checker_quiet(bool yes)
 {
-  quiet = yes;
+  quiet = yes ? quiet + 1 : quiet - 1;
 }
 
 void checker_fail(const char *what, const char *file, int line)
@@ -330,7 +331,7 @@ void checker_fail(const char *what, const char *file, int line)
     (void)fprintf(stderr, "%s\n", text);
     abort();
   }
-  quiet = false;
+  quiet = 0;
   fail_here("not true: ", text);
 }
 
@@ -1464,7 +1465,8 @@ static size_t go_on(void)
     if (failure[0] || !choose(&number, &way)) break;
     if (take_step(&all.threads[number], way) && !failure[0]) resume(number);
   } while (!failure[0]);
-  running = quiet = false;
+  running = false;
+  quiet = 0;
   return depth - first;
 }
 

@@ -2,20 +2,25 @@
  *
  * The code under test is compiled with -fsanitize=thread, which makes each access to memory a call,
  * and is linked with checker.c instead of the sanitizer's library. The threads are fibers. Each
- * atomic access, and each call of a mutex, a condition or a thread, is a step. The checker runs the
- * program again and again, and takes another step at the last place where one is left to take:
- * depth first. It leaves a state that it has been in before. Two orders of steps that do not depend
- * on each other lead to the same state, so it follows only one of them further.
+ * atomic access, and each call of a mutex, a condition or a thread, is a step; plain accesses are
+ * none, as they are either ordered or an error. The checker takes the steps in every order, depth
+ * first. It copies the state before each choice, and goes back to the copy to choose otherwise. It
+ * leaves a state that it has been in before: two orders of steps that do not depend on each other
+ * end in the same one, so only one of them is followed further. The state is the threads' stacks
+ * and what they have written; what no thread can read any more is no part of it.
  *
  * Memory is that of C11. An atomic object has all of its values so far, in modification order. A
  * thread has a view: the oldest value of each object that it may still read. A load reads any value
  * that is not older than that; a store takes any place behind it. A release hands the view on, with
  * the value; an acquire adds it to the own one (Kang et al., A Promising Semantics for
- * Relaxed-Memory Concurrency, 2017, without promises). Steps of seq_cst are in the order in which
- * they are taken, and a load of seq_cst sees no value older than the last store of seq_cst. A plain
- * access that another thread's access does not happen before, or after, is a data race.
+ * Relaxed-Memory Concurrency, 2017, without promises). Accesses of seq_cst are in the order in
+ * which they are taken: a load sees no value older than the last of their stores. Fences of seq_cst
+ * hand on all that the ones before have seen. A plain access that is not ordered with another
+ * thread's is a data race. litmus.c tests this.
  *
- * Not modelled: that a load takes effect after a later store of the same thread.
+ * Not modelled: a load that takes effect after a later store of the same thread; a failure of a
+ * weak exchange without a reason; that an access of seq_cst is ordered with a fence. Plain accesses
+ * to neighbours in the same four bytes count as accesses to the same memory.
  */
 #ifndef INTERLEAVE_CHECKER_H
 #define INTERLEAVE_CHECKER_H
@@ -32,15 +37,18 @@ enum { CHECKER_THREADS = 6 };
 
 /* ---- For the code under test ---- */
 
-/* Starts a thread. Its number, or 0 if there is no room. The first one is 0. */
+/* Starts a thread. Returns its number; the first one, 0, runs the scenario. */
 unsigned checker_start(void (*run)(void *argument), void *argument);
 void checker_join(unsigned thread);
+unsigned checker_self(void);
+bool checker_has_ended(unsigned thread);
+
 /* Barrier `number`, of so many threads. */
 void checker_barrier(unsigned number, unsigned threads);
-unsigned checker_self(void);
+
+/* Relaxed. Return the old value. */
 uint32_t checker_min32(uint32_t *at, uint32_t other);
 uint32_t checker_max32(uint32_t *at, uint32_t other);
-bool checker_has_ended(unsigned thread);
 
 /* Of seq_cst. */
 void checker_fence(void);

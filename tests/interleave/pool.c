@@ -250,7 +250,7 @@ static void meeting_and_job(void)
 {
   most_workers = 1;
   hire(1);
-  call_twice(meeting_of_two, job_of_two);
+  call_twice(job_of_two, meeting_of_two);
 }
 
 const scenario pool_scenarios[] = {
