@@ -8,6 +8,7 @@ set -eu
 results=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$results/../.." && pwd)
 build=${BUILD:-$source/build-interleavings}
+failed=0
 
 cmake -S "$source" -B "$build" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CUDA_COMPILER=NOTFOUND \
   -DRECSORT_TESTS=ON >/dev/null
@@ -21,8 +22,9 @@ cd "$source" # whose files the program reads
   echo "commit $(git describe --always --dirty), $(date -u +%Y-%m-%d)"
   echo "$(cc --version | head -n 1), Release"
   echo
-  "$build/tests/interleave/interleave" --all
-  "$build/tests/interleave/interleave" --mutants tests/interleave/survivors.tsv
+  "$build/tests/interleave/interleave" --all || failed=1
+  "$build/tests/interleave/interleave" --mutants tests/interleave/survivors.tsv || failed=1
 } >"$new"
 chmod 644 "$new"
 mv "$new" "$results/interleavings.txt"
+exit $failed
