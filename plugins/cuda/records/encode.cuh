@@ -93,8 +93,8 @@ __global__ void __launch_bounds__(encode_args::max_threads)
  * made of the program's columns. */
 template <bool Computed>
 device_status start_encode(const records_program *program, const void *records, uint64_t count,
-                           void *keys, records_facts *facts, const device_certificate &certificate,
-                           void *stream)
+                           void *keys, records_facts *facts, void *stream,
+                           const device_certificate &certificate = {})
 {
   const uint32_t each = !Computed && count >= ENCODED_LEAST ? ENCODED : 1;
   const encode_args args = {

@@ -63,7 +63,7 @@ template <bool Computed>
 device_status start_encode_in_segments(const records_program *program, const void *records,
                                        uint64_t count, const device_segments *segments,
                                        uint32_t key_bits, void *keys, records_facts *facts,
-                                       const device_certificate &certificate, void *stream)
+                                       void *stream, const device_certificate &certificate = {})
 {
   const segments_args args = {
       {program_at(program, records), NULL, keys, facts, count, 0, 1, certificate},

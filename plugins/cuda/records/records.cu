@@ -23,10 +23,9 @@ device_status records_encode(const records_program *program, const void *records
                              void *keys, bool summed, records_facts *facts, void *stream)
 {
   return records::with_computed(program, [&](auto computed) {
-    return summed
-               ? records::start_encode_summed<computed>(program, records, count, keys, facts,
-                                                        stream)
-               : records::start_encode<computed>(program, records, count, keys, facts, {}, stream);
+    return summed ? records::start_encode_summed<computed>(program, records, count, keys, facts,
+                                                           stream)
+                  : records::start_encode<computed>(program, records, count, keys, facts, stream);
   });
 }
 
@@ -35,8 +34,8 @@ device_status records_encode_certified(const records_program *program, const voi
                                        const device_certificate *certificate, void *stream)
 {
   return records::with_computed(program, [&](auto computed) {
-    return records::start_encode<computed>(program, records, count, keys, facts, *certificate,
-                                           stream);
+    return records::start_encode<computed>(program, records, count, keys, facts, stream,
+                                           *certificate);
   });
 }
 
@@ -52,7 +51,7 @@ device_status records_encode_segments(const records_program *program, const void
 {
   return records::with_computed(program, [&](auto computed) {
     return records::start_encode_in_segments<computed>(program, records, count, segments, key_bits,
-                                                       keys, facts, *certificate, stream);
+                                                       keys, facts, stream, *certificate);
   });
 }
 
