@@ -52,17 +52,15 @@ DEVICE_INLINE void add_block(const device_certificate &certificate, uint64_t sum
   if (certificate.disorder && threadIdx.x == 0) (void)device_add64(certificate.balance, sum);
 }
 
-/* The code of the lane before; that of lane 0 is its own. */
-template <class Code> DEVICE_INLINE Code code_before(Code code)
+/* The number of the lane before; that of lane 0 is its own. */
+template <class Number> DEVICE_INLINE Number number_before(Number number)
 {
-  constexpr uint32_t words = sizeof(Code) / sizeof(uint32_t);
-  uint32_t parts[words];
-  Code before;
-  memcpy(parts, &code, sizeof code);
+  words_of<Number> words(number);
+  Number before;
   DEVICE_UNROLL
-  for (uint32_t w = 0; w < words; w++)
-    parts[w] = __shfl_up_sync(UINT32_MAX, parts[w], 1);
-  memcpy(&before, parts, sizeof before);
+  for (uint32_t w = 0; w < words.count; w++)
+    words.of[w] = __shfl_up_sync(UINT32_MAX, words.of[w], 1);
+  memcpy(&before, words.of, sizeof before);
   return before;
 }
 

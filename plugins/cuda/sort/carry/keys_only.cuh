@@ -271,7 +271,7 @@ DEVICE_INLINE void write_codes(const sort_parts_args<uint32_t, no_value> &args,
   bool wrong = false;
   for_items(count, [&](uint32_t t, uint32_t j, bool has) {
     const uint32_t code = code_at(has ? j : count - 1);
-    wrong |= code_before(code) > code;
+    wrong |= number_before(code) > code;
     if (!has) return;
     written += hash_key(code ^ flip);
     to[t * CARRY_SORT_BLOCK] = code ^ flip;

@@ -124,11 +124,11 @@ DEVICE_INLINE bool write_certified(const sort_parts_args<Key, Value> &args,
     const uint32_t j = t * CARRY_SORT_BLOCK + threadIdx.x;
     if (j - threadIdx.x % WARP_SIZE >= count) break;
     const uint32_t at = number_of(j < count ? j : count - 1);
-    const Key code = code_of(elements.keys[at]), before = code_before(code);
+    const Key code = code_of(elements.keys[at]), before = number_before(code);
     bool turned = before > code;
     if constexpr (std::is_integral_v<Value>) {
       if (numbered) {
-        const Value value = elements.values[at], there = code_before(value);
+        const Value value = elements.values[at], there = number_before(value);
         turned |= before == code && there >= value && !first_lane;
         if (args.placed && j < count) written -= hash_placed((uint32_t)value, begin + j);
       }
