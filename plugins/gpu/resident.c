@@ -238,15 +238,6 @@ static device_status begin(resident *r)
 
 /* ---- The extension ---- */
 
-void resident_certify(resident *r)
-{
-  const device_algorithm *const algorithm = r->pairs.algorithm;
-  if (!algorithm->skills || !algorithm->skills(&r->pairs.job).certifies) return;
-  r->pairs.job.certificate = r->pairs.certificate;
-  r->pairs.certificate.index_bits = 0; /* the sort settles these */
-  r->certified = r->pairs.certificate.disorder != NULL;
-}
-
 static device_status sort(resident *r)
 {
   if (r->carries) return resident_carry(r);

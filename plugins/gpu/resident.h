@@ -85,7 +85,14 @@ static inline bool resident_is_checked(const resident *r)
 }
 
 /* Has the sort that is about to start certify its result, if it can. */
-void resident_certify(resident *r);
+static inline void resident_certify(resident *r)
+{
+  const device_algorithm *const algorithm = r->pairs.algorithm;
+  if (!algorithm->skills || !algorithm->skills(&r->pairs.job).certifies) return;
+  r->pairs.job.certificate = r->pairs.certificate;
+  r->pairs.certificate.index_bits = 0; /* the sort settles these */
+  r->certified = r->pairs.certificate.disorder != NULL;
+}
 
 /* ---- What moves (resident_moves.c) ---- */
 

@@ -134,7 +134,7 @@ DEVICE_INLINE uint64_t balance_at(const records_order *order, uint64_t i)
   return 0 - hash_numbered(key, order->key_width, index, order->index_bits);
 }
 
-/* Reads the sorted pairs. Looks whether they ascend, and whether the indices are a permutation.
+/* Reads the sorted pairs. Writes the certificate: whether they ascend, and what makes the balance 0.
  *
  * A load takes so long that a thread needs several in flight: it loads CHECKED pairs before it
  * compares one. What a pair is compared with, its neighbour has loaded, so it is in the cache. */
