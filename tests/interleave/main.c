@@ -47,14 +47,15 @@ static bool describe(const void *place, char text[TEXT])
   char *const colon = strrchr(line, ':');
   unsigned long left = colon ? strtoul(colon + 1, NULL, 10) : 0;
   if (colon) *colon = 0;
-  const char *const inside = strstr(line, "/./"); /* the folder of the sources is not in it */
-  FILE *const file = fopen(inside ? inside + 3 : line, "r");
+  const char *const inside = strstr(line, "/./"); /* behind it is the name in the sources */
+  const char *const name = inside ? inside + 3 : line;
+  FILE *const file = fopen(name, "r");
   while (file && left > 0 && fgets(source, sizeof source, file))
     left--;
   if (file) (void)fclose(file);
   source[strcspn(source, "\n")] = 0;
   (void)snprintf(text, TEXT, "%s: %s", function, source + strspn(source, " "));
-  return !strstr(line, "tests/interleave/");
+  return !strstr(name, "tests/interleave/");
 }
 
 static void show(unsigned thread, const void *place, const char *step)
