@@ -253,10 +253,10 @@ static device_status start(resident *r)
   device_status status = job->count ? begin(r) : 0;
   if (!status && job->count) status = sort(r);
   if (status || !job->status) return status;
+  if (!r->finds) return runtime_start_clear(job->stream, job->status, sizeof(uint32_t));
   const device_certificate certificate = certificate_of(r);
-  return r->finds ? records_conclude(&r->facts->records, &certificate, &r->facts->unchanged,
-                                     job->status, job->stream)
-                  : runtime_start_clear(job->stream, job->status, sizeof(uint32_t));
+  return records_conclude(&r->facts->records, &certificate, &r->facts->unchanged, job->status,
+                          job->stream);
 }
 
 /* ---- As many records as the device says ---- */
