@@ -63,8 +63,8 @@ typedef struct device_move {
 /* Where a sort leaves what it finds out about its result, in device memory that is 0 before. If a
  * sort certifies its result, both are 0 in the end, unless the result is wrong. */
 typedef struct device_certificate {
-  uint32_t *disorder;  /* set to 1 if something is not in order; NULL: nobody looks */
-  uint64_t *balance;   /* of what was read and what was written */
+  uint32_t *disorder;  /* set to 1 if a key or an index is out of order; NULL: nothing is checked */
+  uint64_t *balance;   /* the hashes of what was read, less those of what was written */
   uint32_t index_bits; /* not 0: it has the sort's keys, with their numbers of so many bits, as they
                         * were made */
 } device_certificate;

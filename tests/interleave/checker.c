@@ -783,7 +783,8 @@ static void take_lock(thread *t, lock *l)
 
 static void free_lock(thread *t, lock *l)
 {
-  if (l->owner != (uint8_t)(t - all.threads)) fail("a thread unlocks what it has not locked", "");
+  if (l->owner != (uint8_t)(t - all.threads))
+    fail("a thread unlocks a mutex that it has not locked", "");
   l->owner = NOBODY;
   l->view = t->now;
 }
@@ -1422,7 +1423,8 @@ static unsigned count_all(unsigned ways[CHECKER_THREADS], bool *would_go_on)
   return sum;
 }
 
-/* Chooses the next step. False: there is none, or the state was visited before. */
+/* Chooses the next step. Returns false if no thread can go on, or if the state was visited before.
+ */
 static bool choose(unsigned *number, unsigned *way)
 {
   unsigned ways[CHECKER_THREADS];
@@ -1482,7 +1484,8 @@ static void begin(const scenario *s)
   (void)checker_start((void (*)(void *))(void (*)(void))s->run, NULL);
 }
 
-/* The last node with a way that was not taken. False if there is none. */
+/* Goes back to the last node that has a step not yet tried. Returns false if there is no such node.
+ */
 static bool next_node(void)
 {
   while (chosen > 0 && path[chosen - 1].taken + 1 == path[chosen - 1].of)

@@ -65,7 +65,7 @@ void checker_signal(const void *condition, bool broadcast);
 void checker_pause(void);
 int64_t checker_time(void);
 
-/* Waits until there is a newer value of what the thread has loaded last. */
+/* Waits until another thread stores a newer value where this thread has loaded last. */
 void checker_await(void);
 
 /* Fails unless the condition is true. The loads in it are no steps, and order nothing. */

@@ -4,7 +4,7 @@
  *   interleave                 as they are, in orders with few preemptions
  *   interleave --litmus        small programs, which fail if C11 says that they may
  *   interleave --all           as they are, in all orders, or with more preemptions
- *   interleave --mutants LIST  each weakened; those that survive must be the ones of the list
+ *   interleave --mutants LIST  each mutant; exactly the mutants of the list may survive
  *   interleave --mutant NUMBER this one; shows how it fails
  *
  * Exit status: 0 if the code as it is never fails, and the mutants that survive are those of the

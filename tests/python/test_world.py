@@ -1,4 +1,4 @@
-"""Sorts on a Ray that misbehaves, from a seed. It stands in for Ray, which need not be installed: tasks run in any order that is
+"""Sorts on a stand-in for Ray that misbehaves, from a seed. Ray need not be installed. Tasks run in any order that is
 allowed, and in turns at their calls of the disk; their processes die and are replaced, or are only taken for dead and go on beside
 their replacements; objects are lost and made again. Then one thing more goes wrong: a disk fails, or a bit of an object changes.
 

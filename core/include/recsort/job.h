@@ -64,7 +64,7 @@ typedef enum recsort_status {
  *    "sequential" does not at all. A GPU checks results of 2^20 records or more: that keys ascend;
  *    that ties are in input order, where it has sorted positions; and by sums of hashes that no key
  *    is lost, doubled or separated from its position or value, and that records of the host that it
- *    has moved are the input's. Nobody looks at the bytes of records in a device's memory.
+ *    has moved are the input's. The bytes of records in a device's memory are not checked.
  *  - FULL: a GPU checks results of any size. Then, whatever has sorted, the host reads all keys
  *    again, in the order that was found, before it moves records: they ascend, and ties are in
  *    input order. If the plugin has moved the records itself, the host looks at their keys and

@@ -5,9 +5,9 @@
  * and who sorts the part subtracts it. So the balance is 0 in the end, unless an element or a part
  * was lost, came twice or was changed. It tells so with a probability of about 1 - 2^-32.
  *
- * list_parts also looks whether splitters ascend, and who writes a part whether its codes ascend
- * and are between its splitters. Equal codes of numbered elements must be in the order of their
- * numbers; only at the edges of parts nobody looks.
+ * list_parts also checks that splitters ascend. The block that writes a part checks that its codes
+ * ascend and are between its splitters, and that equal codes of numbered elements are in the order
+ * of their numbers. Nothing checks that order from one part to the next.
  */
 #ifndef RECSORT_CUDA_CARRY_CERTIFICATE_CUH
 #define RECSORT_CUDA_CARRY_CERTIFICATE_CUH
@@ -19,15 +19,6 @@
 
 namespace carry
 {
-
-template <class Key, class Value>
-DEVICE_INLINE uint64_t hash_element(const Key &key, const Value &value)
-{
-  if constexpr (has_value<Value>)
-    return hash_both(key, value);
-  else
-    return hash_key(key);
-}
 
 /* The hash of element `at` of an array. */
 template <class Key, class Value>
