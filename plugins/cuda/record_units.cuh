@@ -1,4 +1,4 @@
-/* record_units.cuh - moves and copies records, unit by unit: the largest word that divides their
+/* record_units.cuh - moves records, unit by unit: the largest word that divides their
  * addresses and their size. Adjacent threads write adjacent units. */
 #ifndef RECSORT_CUDA_RECORD_UNITS_H
 #define RECSORT_CUDA_RECORD_UNITS_H
@@ -141,55 +141,6 @@ DEVICE_INLINE void move_records(const record_units *units, uint64_t first, Place
     move_units<Most>(*units, first, places, count, 2);
   else
     move_units<Most>(*units, first, places, count, 1);
-}
-
-/* ---- Copies ---- */
-
-/* Memory that is copied as it is. */
-typedef struct unit_copy {
-  const void *from;
-  void *to;
-  uint64_t count; /* units */
-  uint32_t unit;  /* bytes */
-} unit_copy;
-
-static inline unit_copy unit_copy_of(const void *from, void *to, uint64_t bytes)
-{
-  const uint32_t unit = common_unit(to, from, bytes);
-  const unit_copy copy = {from, to, bytes / unit, unit};
-  return copy;
-}
-
-enum { COPIED = 4 }; /* units of a thread, whose loads overlap */
-
-DEVICE_INLINE void copy_units(const unit_copy *copy, uint64_t begin, uint64_t end, uint32_t bytes)
-{
-  DEVICE_ROLLED
-  for (uint64_t i = begin + threadIdx.x; i < end; i += COPIED * blockDim.x) {
-    records_unit16 copied[COPIED] = {{{0, 0}}};
-    DEVICE_UNROLL
-    for (uint32_t t = 0; t < COPIED; t++)
-      if (i + t * blockDim.x < end) copied[t] = unit_get(copy->from, i + t * blockDim.x, bytes);
-    DEVICE_UNROLL
-    for (uint32_t t = 0; t < COPIED; t++)
-      if (i + t * blockDim.x < end) unit_put(copy->to, i + t * blockDim.x, copied[t], bytes);
-  }
-}
-
-/* Copies units [begin, end), as far as there are some. By all threads of the block. */
-DEVICE_INLINE void copy_range(const unit_copy *copy, uint64_t begin, uint64_t end)
-{
-  const uint64_t last = end < copy->count ? end : copy->count;
-  if (copy->unit == 16)
-    copy_units(copy, begin, last, 16);
-  else if (copy->unit == 8)
-    copy_units(copy, begin, last, 8);
-  else if (copy->unit == 4)
-    copy_units(copy, begin, last, 4);
-  else if (copy->unit == 2)
-    copy_units(copy, begin, last, 2);
-  else
-    copy_units(copy, begin, last, 1);
 }
 
 #endif

@@ -440,19 +440,17 @@ void runtime_close_other(const recsort_host *host, runtime_device *device)
   host->release(host->context, cuda, sizeof *cuda);
 }
 
-/* If access cannot be enabled, as for more than eight peers without NVSwitch, there is none. */
+/* Without access, or if it cannot be enabled, as for more than eight peers without NVSwitch, the
+ * driver takes copies through the host. */
 recsort_status runtime_reach(const runtime_device *device, const runtime_device *peer,
-                             bool *reaches, recsort_error *error)
+                             recsort_error *error)
 {
-  const int from = cuda_of(device)->number, to = cuda_of(peer)->number;
-  int can = 1;
-  *reaches = true;
+  const int to = cuda_of(device)->number, from = cuda_of(peer)->number;
+  int can = 0;
   if (from == to) return RECSORT_OK;
   const recsort_status status =
-      check(cudaDeviceCanAccessPeer(&can, from, to), "cudaDeviceCanAccessPeer", error);
-  const cudaError_t code = !status && can ? cudaDeviceEnablePeerAccess(to, 0) : cudaSuccess;
-  if (code) (void)cudaGetLastError();
-  *reaches = !status && can && (!code || code == cudaErrorPeerAccessAlreadyEnabled);
+      check(cudaDeviceCanAccessPeer(&can, to, from), "cudaDeviceCanAccessPeer", error);
+  if (!status && can && cudaDeviceEnablePeerAccess(from, 0)) (void)cudaGetLastError();
   return status;
 }
 
@@ -460,7 +458,7 @@ recsort_status runtime_start_over(const runtime_device *device, void *stream, vo
                                   const runtime_device *peer, const void *from, uint64_t bytes,
                                   recsort_error *error)
 {
-  return check(cudaMemcpyPeerAsync(to, cuda_of(peer)->number, from, cuda_of(device)->number,
+  return check(cudaMemcpyPeerAsync(to, cuda_of(device)->number, from, cuda_of(peer)->number,
                                    (size_t)bytes, stream),
                "cudaMemcpyPeerAsync", error);
 }

@@ -29,24 +29,31 @@ uint64_t device_merge_extra_bytes(const device_job *job);
 device_status device_merge(const device_job *job, const device_runs *runs,
                            const device_buffers *buffers, unsigned *result);
 
-/* Records that move in the order of a merge. */
+/* A run of records with its keys, in the memory of any device that the merge's kernels can read. */
+typedef struct device_piece {
+  const void *keys; /* or the first of the words that keys are made of */
+  const void *records;
+  uint64_t count; /* not 0 */
+} device_piece;
+
+/* Where the records of a merge go. */
 typedef struct device_merge_move {
-  const void *from;          /* device memory: that of key i is number i */
-  void *to;                  /* the two do not overlap */
+  void *to;                  /* overlaps no piece */
   uint64_t size;             /* bytes of a record */
   uint32_t *disorder;        /* pinned: set to 1 if they are not in order; NULL: not looked at */
-  const device_words *words; /* of the records: keys are made of them; NULL: they are in the
-                              * buffers */
+  const device_words *words; /* how keys are made of words, whatever their address; NULL: they are
+                              * in arrays */
 } device_merge_move;
 
-/* True if device_merge_records takes such a merge: if at most two runs are not empty, and records
- * are small. */
-bool device_merge_moves(const device_runs *runs, uint64_t record_size);
+enum { DEVICE_MOVED_RUNS = 8 };
 
-/* Merges as device_merge does, but moves records and writes no pairs, which saves memory traffic.
- */
-device_status device_merge_records(const device_job *job, const device_runs *runs,
-                                   const device_buffers *buffers, const device_merge_move *move);
+/* True if device_merge_records takes a merge of so many pieces: of up to DEVICE_MOVED_RUNS, if
+ * records are small. */
+bool device_merge_moves(uint64_t pieces, uint64_t record_size);
+
+/* Merges job->count records of pieces: it reads and writes each once. Needs no memory. */
+device_status device_merge_records(const device_job *job, const device_piece *pieces,
+                                   uint32_t piece_count, const device_merge_move *move);
 
 #ifdef __cplusplus
 }

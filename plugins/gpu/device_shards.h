@@ -14,6 +14,7 @@ typedef struct device_sorted_keys {
   const void *keys;
   uint64_t count;
   uint32_t key_width; /* 32, 64 or 128 */
+  device_words words; /* in place of `keys`: the words that they are made of; bytes of 0: none */
 } device_sorted_keys;
 
 /* The keys [low, high), which are equal above the digit that is looked at. */

@@ -130,6 +130,28 @@ void gpu_limits(const void *instance, recsort_plugin_limits *limits)
   limits->least_count = self->least_count;
 }
 
+/* ---- Jobs in the memory of devices ---- */
+
+static recsort_status plan_jobs(const void *instance, uint32_t algorithm,
+                                const recsort_key_program *program, const recsort_job *jobs,
+                                size_t job_count, recsort_needs *needs, recsort_error *error)
+{
+  return job_count > 1
+             ? gpu_plan_shards(instance, algorithm, program, jobs, job_count, needs, error)
+             : gpu_plan_job(instance, algorithm, program, jobs, needs, error);
+}
+
+static recsort_status run_jobs(void *instance, uint32_t algorithm,
+                               const recsort_key_program *program, const recsort_job *jobs,
+                               size_t job_count, recsort_error *error)
+{
+  return job_count > 1 ? gpu_sort_shards(instance, algorithm, program, jobs, job_count, error)
+                       : gpu_run_job(instance, algorithm, program, jobs, error);
+}
+
+static const recsort_plugin_device device_jobs = {
+    .size = sizeof device_jobs, .plan = plan_jobs, .run = run_jobs};
+
 /* ---- The rest of the table ---- */
 
 recsort_status gpu_open(gpu_instance *self, recsort_error *error)
@@ -149,6 +171,6 @@ void gpu_close(gpu_instance *self)
 
 const void *gpu_extension(const char *name)
 {
-  if (strcmp(name, RECSORT_PLUGIN_DEVICE) == 0) return &gpu_resident;
+  if (strcmp(name, RECSORT_PLUGIN_DEVICE) == 0) return &device_jobs;
   return strcmp(name, RECSORT_PLUGIN_RECORDS) == 0 ? &whole_records : NULL;
 }

@@ -27,7 +27,17 @@ recsort_status gpu_sort_whole(gpu_instance *self, const recsort_plugin_job *job,
                               const recsort_key_program *program, const void *records, void *sorted,
                               recsort_plugin_times *times, recsort_error *error);
 
-/* The extension RECSORT_PLUGIN_DEVICE (resident.c). */
-extern const recsort_plugin_device gpu_resident;
+/* A job in a device's memory (resident.c): `plan` and `run` of recsort_plugin_device. */
+recsort_status gpu_plan_job(const gpu_instance *self, uint32_t algorithm,
+                            const recsort_key_program *program, const recsort_job *job,
+                            recsort_needs *needs, recsort_error *error);
+recsort_status gpu_run_job(const gpu_instance *self, uint32_t algorithm,
+                           const recsort_key_program *program, const recsort_job *job,
+                           recsort_error *error);
+
+/* The bytes of its workspace that a job needs, at least, if it has job->workspace_size of them. */
+recsort_status gpu_job_bytes(const gpu_instance *self, uint32_t algorithm,
+                             const recsort_key_program *program, const recsort_job *job,
+                             uint64_t *bytes, recsort_error *error);
 
 #endif

@@ -133,29 +133,10 @@ device_status records_check(const void *order, uint32_t index_bits, uint64_t cou
 device_status records_conclude(const records_facts *facts, const device_certificate *certificate,
                                const uint32_t *unchanged, uint32_t *status, void *stream);
 
-/* Copies memory. */
-device_status records_copy(void *to, const void *from, uint64_t bytes, void *stream);
-
 /* Gathers records: record indices[i] becomes number i at `to`. A record has at most 2^23 bytes.
  * Does what records_ordered does on the way, if there is a certificate. */
 device_status records_gather(const void *records, uint64_t record_size, const records_order *order,
                              void *to, void *stream);
-
-/* Where a part of an order goes. */
-typedef struct records_piece {
-  void *to;       /* memory that the device can write, perhaps that of another one */
-  void *keys_to;  /* likewise, for the records' keys; NULL: they go nowhere */
-  uint64_t first; /* in the order */
-  uint64_t count;
-} records_piece;
-
-enum { RECORDS_MOST_PIECES = 16 };
-
-/* Gathers the records of several pieces, at most RECORDS_MOST_PIECES, at a time: so the ways to
- * other devices are used all the time. */
-device_status records_gather_pieces(const void *records, uint64_t record_size,
-                                    const records_order *order, const records_piece *pieces,
-                                    uint32_t piece_count, void *stream);
 
 #ifdef __cplusplus
 }

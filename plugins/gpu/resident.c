@@ -1,7 +1,6 @@
-/* resident.c - jobs in the device's memory: the extension RECSORT_PLUGIN_DEVICE. A job only starts
- * work on the caller's stream, in the caller's workspace: it neither waits nor allocates, so the
- * stream may be captured. What is started returns the runtime's number, which run() judges.
- * (Several jobs are shards.c's.)
+/* resident.c - a job in the device's memory. It only starts work on the caller's stream, in the
+ * caller's workspace: it neither waits nor allocates, so the stream may be captured. What is
+ * started returns the runtime's number, which gpu_run_job judges.
  *
  *   plan      reads the job, divides the workspace
  *   begin     clears what kernels find; makes a segment of a device_count, unless numbers are few,
@@ -20,7 +19,6 @@
 #include <stdio.h>
 
 #include "base/assert.h"
-#include "gpu/shards.h"
 
 enum { MOST_KEY_BITS = 128, MOST_COUNT_BITS = 40 /* more than any device has memory for */ };
 
@@ -155,15 +153,12 @@ static recsort_status read_job(resident *r, uint32_t algorithm, const recsort_ke
   return plan_sort(r, algorithm);
 }
 
-static recsort_status plan(const void *instance, uint32_t algorithm,
-                           const recsort_key_program *program, const recsort_job *jobs,
-                           size_t job_count, recsort_needs *needs, recsort_error *error)
+recsort_status gpu_plan_job(const gpu_instance *self, uint32_t algorithm,
+                            const recsort_key_program *program, const recsort_job *job,
+                            recsort_needs *needs, recsort_error *error)
 {
-  const gpu_instance *const self = instance;
-  if (job_count > 1)
-    return gpu_plan_shards(self, algorithm, program, jobs, job_count, needs, error);
   resident r = {.self = self, .error = error};
-  const recsort_status status = read_job(&r, algorithm, program, jobs);
+  const recsort_status status = read_job(&r, algorithm, program, job);
   if (status) return status;
   r.carries = resident_carry_bytes(&r) && resident_carry_is_fast(&r);
   divide(&r,
@@ -176,6 +171,18 @@ static recsort_status plan(const void *instance, uint32_t algorithm,
   divide(&r, gpu_most_pair_bytes(self->device, &r.sort));
   if (r.bytes > needs->device) needs->device = (size_t)r.bytes;
   return RECSORT_OK;
+}
+
+recsort_status gpu_job_bytes(const gpu_instance *self, uint32_t algorithm,
+                             const recsort_key_program *program, const recsort_job *job,
+                             uint64_t *bytes, recsort_error *error)
+{
+  resident r = {.self = self, .error = error};
+  const recsort_status status = read_job(&r, algorithm, program, job);
+  if (status) return status;
+  divide_workspace(&r);
+  *bytes = r.bytes;
+  return status;
 }
 
 /* ---- Begin ---- */
@@ -318,13 +325,12 @@ static device_status start_counted(const resident *r, uint32_t algorithm,
   return device_count_measure(r->job.device_count, &r->pairs.job, start_at_most, &counted);
 }
 
-static recsort_status run(void *instance, uint32_t algorithm, const recsort_key_program *program,
-                          const recsort_job *jobs, size_t job_count, recsort_error *error)
+recsort_status gpu_run_job(const gpu_instance *self, uint32_t algorithm,
+                           const recsort_key_program *program, const recsort_job *job,
+                           recsort_error *error)
 {
-  gpu_instance *const self = instance;
-  if (job_count > 1) return gpu_sort_shards(self, algorithm, program, jobs, job_count, error);
   resident r = {.self = self, .error = error};
-  recsort_status status = read_job(&r, algorithm, program, jobs);
+  recsort_status status = read_job(&r, algorithm, program, job);
   if (!status) status = place(&r);
   if (!status) status = runtime_enter(self->device, error);
   if (status) return status;
@@ -334,5 +340,3 @@ static recsort_status run(void *instance, uint32_t algorithm, const recsort_key_
   runtime_leave(self->device);
   return status;
 }
-
-const recsort_plugin_device gpu_resident = {.size = sizeof gpu_resident, .plan = plan, .run = run};

@@ -23,9 +23,9 @@
 /* An open device. The struct of a plugin begins with this one. */
 typedef struct runtime_device {
   void *stream;
-  void *mailbox;         /* DEVICE_MAILBOX bytes, pinned */
-  uint32_t *disorder;    /* pinned; nonzero: a result is not in order */
-  void *facts;           /* pinned, DEVICE_MAILBOX bytes: about the records of a shard */
+  void *mailbox;      /* DEVICE_MAILBOX bytes, pinned */
+  uint32_t *disorder; /* pinned; nonzero: a result is not in order */
+  void *facts;        /* pinned, DEVICE_MAILBOX bytes: about records that are looked at again */
   recsort_verify verify;
   uint64_t verify_least; /* results of at least so many records are checked */
   char *memory;          /* the block on the device; NULL: none */
@@ -104,12 +104,12 @@ recsort_status runtime_open_other(const recsort_host *host, const runtime_device
                                   runtime_device **opened, recsort_error *error);
 void runtime_close_other(const recsort_host *host, runtime_device *device);
 
-/* Sets *reaches to whether kernels of `device`, which the thread has entered, can write to the
- * memory of `peer`; from then on they may. Both are from runtime_open_other. */
+/* Has copies from the memory of `peer` to that of `device`, which the thread has entered, go
+ * straight between them, if they can. Both are from runtime_open_other. */
 recsort_status runtime_reach(const runtime_device *device, const runtime_device *peer,
-                             bool *reaches, recsort_error *error);
+                             recsort_error *error);
 
-/* Starts a copy from the memory of `device`, which the thread has entered, to that of `peer`:
+/* Starts a copy from the memory of `peer` to that of `device`, which the thread has entered:
  * through the host if need be. */
 recsort_status runtime_start_over(const runtime_device *device, void *stream, void *to,
                                   const runtime_device *peer, const void *from, uint64_t bytes,

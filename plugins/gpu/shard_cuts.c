@@ -11,32 +11,47 @@
 #include "base/assert.h"
 #include "gpu/shards.h"
 
-enum { MOST_BITS = 11, LEAST_BITS = 4, MOST_ENDS = 1 << 15 };
+enum { MOST_BITS = 11, LEAST_BITS = 4, MOST_ENDS = 1 << 15, MOST_PARTS = 8, ALL_PARTS = 64 };
 
-/* Bits of a digit: more of them take fewer rounds. */
-static uint32_t digit_bits(uint32_t shards)
+uint32_t gpu_most_parts(uint32_t shards)
 {
   RS_ASSERT(shards > 0);
+  const uint32_t each = ALL_PARTS / shards;
+  return shards * (each > MOST_PARTS ? MOST_PARTS : each ? each : 1);
+}
+
+/* Bits of a digit: more of them take fewer rounds. */
+static uint32_t digit_bits(uint32_t parts)
+{
+  RS_ASSERT(parts > 0);
   uint32_t bits = MOST_BITS;
-  while (bits > LEAST_BITS && (uint64_t)shards << bits > MOST_ENDS)
+  while (bits > LEAST_BITS && (uint64_t)parts << bits > MOST_ENDS)
     bits--;
   return bits;
 }
 
 static uint64_t range_bytes(uint32_t shards)
 {
-  return shards * sizeof(device_range);
+  return gpu_most_parts(shards) * sizeof(device_range);
 }
 
+/* Fewer parts have more bits, but no more ends. */
 uint64_t gpu_cuts_bytes(uint32_t shards)
 {
-  return range_bytes(shards) + ((uint64_t)shards << digit_bits(shards)) * sizeof(uint64_t);
+  const uint64_t parts = gpu_most_parts(shards), least = parts << LEAST_BITS;
+  return range_bytes(shards) + ((least > MOST_ENDS ? least : MOST_ENDS) + 1) * sizeof(uint64_t);
+}
+
+static uint32_t parts_of(const gpu_shards *shards)
+{
+  return shards->count * shards->parts;
 }
 
 void gpu_divide_cuts(gpu_seat *seat, uint32_t shards)
 {
   seat->ranges = seat->pinned;
-  seat->ends = (uint64_t *)(void *)((char *)seat->pinned + range_bytes(shards));
+  seat->status = (uint32_t *)(void *)((char *)seat->pinned + range_bytes(shards));
+  seat->ends = (uint64_t *)(void *)seat->status + 1;
 }
 
 /* A round looks at one digit. */
@@ -50,7 +65,7 @@ static recsort_status start_round(gpu_shards *shards, uint32_t number, void *con
   const round *const r = context;
   const gpu_seat *const seat = &shards->seats[number];
   if (seat->sorted.count == 0) return RECSORT_OK;
-  return judge_launch(device_find_ends(&seat->sorted, seat->ranges, shards->count - 1, r->shift,
+  return judge_launch(device_find_ends(&seat->sorted, seat->ranges, parts_of(shards) - 1, r->shift,
                                        r->bits, seat->ends, seat->device->stream),
                       error);
 }
@@ -109,14 +124,14 @@ static void finish(gpu_shards *shards, uint32_t cut, uint64_t rank)
 /* Sets the first row of cuts, the last one, and the ranges; returns the number of all records. */
 static uint64_t begin(gpu_shards *shards)
 {
-  const uint32_t count = shards->count;
+  const uint32_t count = shards->count, parts = parts_of(shards);
   uint64_t all = 0;
   for (uint32_t s = 0; s < count; s++) {
     const uint64_t own = shards->seats[s].job.count;
     shards->cuts[s] = 0;
-    shards->cuts[(uint64_t)count * count + s] = own;
+    shards->cuts[(uint64_t)parts * count + s] = own;
     all += own;
-    for (uint32_t cut = 0; cut + 1 < count; cut++)
+    for (uint32_t cut = 0; cut + 1 < parts; cut++)
       shards->seats[s].ranges[cut] = (device_range){0, own};
   }
   return all;
@@ -125,27 +140,24 @@ static uint64_t begin(gpu_shards *shards)
 recsort_status gpu_find_cuts(gpu_shards *shards, recsort_error *error)
 {
   const uint64_t all = begin(shards);
+  const uint32_t parts = parts_of(shards);
   recsort_status status = RECSORT_OK;
-  round r = {.shift = shards->program->key_bits, .bits = digit_bits(shards->count)};
-  for (bool open = shards->count > 1; open && r.shift && !status;) {
+  round r = {.shift = shards->program->key_bits, .bits = digit_bits(parts)};
+  for (bool open = parts > 1; open && r.shift && !status;) {
     if (r.bits > r.shift) r.bits = r.shift;
     r.shift -= r.bits;
     status = gpu_each_seat(shards, start_round, &r, error);
     if (!status) status = gpu_wait_for_seats(shards, error);
     open = false;
-    uint64_t rank = 0;
-    for (uint32_t cut = 0; cut + 1 < shards->count && !status; cut++) {
-      rank += shards->seats[cut].wanted;
+    for (uint32_t cut = 0; cut + 1 < parts && !status; cut++) {
+      const uint64_t rank = gpu_part_first(shards, cut + 1);
       RS_ASSERT(rank <= all);
       if (rank >= all) continue; /* no record comes after it */
       narrow(shards, &r, cut, rank);
       open = open || in_ranges(shards, cut) > 1;
     }
   }
-  uint64_t rank = 0;
-  for (uint32_t cut = 0; cut + 1 < shards->count && !status; cut++) {
-    rank += shards->seats[cut].wanted;
-    finish(shards, cut, rank);
-  }
+  for (uint32_t cut = 0; cut + 1 < parts && !status; cut++)
+    finish(shards, cut, gpu_part_first(shards, cut + 1));
   return status;
 }

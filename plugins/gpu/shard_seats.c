@@ -31,7 +31,8 @@ static recsort_status wait_for_seat(gpu_shards *shards, uint32_t s, void *contex
                                     recsort_error *error)
 {
   (void)context;
-  return runtime_wait(shards->seats[s].device->stream, error);
+  const recsort_status status = runtime_wait(shards->seats[s].streams[0], error);
+  return status ? status : runtime_wait(shards->seats[s].streams[1], error);
 }
 
 recsort_status gpu_wait_for_seats(gpu_shards *shards, recsort_error *error)

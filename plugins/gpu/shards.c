@@ -1,19 +1,16 @@
 /* shards.c - sorts records in the memory of several devices: several jobs of RECSORT_PLUGIN_DEVICE.
  *
- *   sort      each device sorts the keys of its shard, as resident_records.c does
+ *   sort      each device sorts its shard to its workspace, as a job of its own (resident.c)
  *   cut       the host finds where each sorted shard is cut (shard_cuts.c)
- *   exchange  each device gathers the records of its shard in their order: each piece straight to
- *             the memory of the device where it goes; or, where kernels cannot write, to memory of
- *             its own from where it is copied. The keys go with them if the merge reads them
- *   merge     each device merges the keys of the pieces that it got, which are in the order of
- *             shards, and gathers the records to its shard. Of two pieces with small records it
- *             moves these as it merges, and makes keys of them that are single words
+ *   exchange  each device gets the pieces that belong to its shard from the others. A shard is
+ *             divided into parts, which take turns on two streams: one comes while another merges
+ *   merge     each device merges the pieces of a part to its shard, in the order of shards. Small
+ *             records of a few pieces move as they are merged; otherwise their keys are merged, and
+ *             the records gathered
  *
- * The random reads of the first gather take longer than the way to another device, so the exchange
- * is hidden behind them. The second gather reads as many neighbouring places as there are pieces.
- *
- * The host waits between the steps. Until the last one the shards are as they were. All memory is
- * that of the jobs; what is opened stays open for the next sort on the same devices. */
+ * The host waits behind the sort, in the search for cuts, and in the end. Until the exchange begins
+ * the shards are as they were. All memory is that of the jobs; what is opened stays open for the
+ * next sort on the same devices. */
 #include "gpu/shards.h"
 
 #include <stdio.h>
@@ -21,48 +18,52 @@
 
 #include "base/assert.h"
 
-#ifndef SHARDS_WAY
-#define SHARDS_WAY (32 << 20)
+/* So many records are worth a part of their own. */
+#ifndef SHARDS_PART
+#define SHARDS_PART (1 << 20)
 #endif
-
-enum { WAY = SHARDS_WAY };
 
 /* After an error: nothing may run any more when the call returns. */
 static void drain(const gpu_shards *shards)
 {
   recsort_error ignored = {0};
   for (uint32_t s = 0; s < shards->count; s++) {
-    const runtime_device *const device = shards->seats[s].device;
-    if (runtime_enter(device, NULL)) continue;
-    (void)runtime_wait(device->stream, &ignored);
-    runtime_leave(device);
+    const gpu_seat *const seat = &shards->seats[s];
+    if (runtime_enter(seat->device, NULL)) continue;
+    for (unsigned i = 0; i < 2; i++)
+      (void)runtime_wait(seat->streams[i], &ignored);
+    runtime_leave(seat->device);
   }
 }
 
 /* ---- Memory ---- */
-
-static uint64_t wanted_of(const gpu_shards *shards, const recsort_job *job)
-{
-  return shards->has_heads ? job->head : job->count;
-}
 
 /* What is known before the devices are open. */
 static gpu_shards describe(uint32_t algorithm, const recsort_key_program *program,
                            const recsort_job *jobs, size_t job_count)
 {
   RS_ASSERT(job_count > 1);
+  /* The address stands for sorted records and received ones, which are aligned alike. */
+  const void *const aligned = (const void *)(uintptr_t)DEVICE_ALIGNMENT;
   gpu_shards shards = {.count = (uint32_t)job_count,
                        .program = program,
                        .algorithm = algorithm,
                        .index_bits = 32,
                        .key_width = gpu_pair_width(program->key_bits)};
+  const records_program own = records_program_of(program, shards.key_width);
+  device_words words;
+  shards.are_words = records_words(&own, aligned, &words);
   for (size_t s = 0; s < job_count; s++) {
     const recsort_job job = gpu_read_job(jobs, s);
     shards.has_heads = shards.has_heads || job.head;
-    shards.is_apart = shards.is_apart || job.device != gpu_read_job(jobs, 0).device;
     if (job.count > UINT64_C(1) << 32 || job.head > UINT64_C(1) << 32) shards.index_bits = 64;
   }
   return shards;
+}
+
+static uint64_t wanted_of(const gpu_shards *shards, const recsort_job *job)
+{
+  return shards->has_heads ? job->head : job->count;
 }
 
 static recsort_plugin_job pair_job(const gpu_shards *shards, uint64_t count)
@@ -76,56 +77,56 @@ static recsort_plugin_job pair_job(const gpu_shards *shards, uint64_t count)
                               .threads = 1};
 }
 
-/* Whether a merge may need received keys, and memory for pairs: not of two pieces if the merge
- * makes the keys (plan_merge). The address stands for received records, which are aligned alike. */
-static bool receives_keys(const gpu_shards *shards)
+/* True if each merge moves records. */
+static bool moves_all(const gpu_shards *shards)
 {
-  const void *const aligned = (const void *)(uintptr_t)DEVICE_ALIGNMENT;
-  const uint64_t bounds[] = {0, 1, 2};
-  const device_runs two = {bounds, 2};
-  const records_program own = records_program_of(shards->program, shards->key_width);
-  device_words words;
-  return shards->count > 2 ||
-         !(device_merge_moves(&two, own.record_size) && records_words(&own, aligned, &words));
+  return device_merge_moves(shards->count, shards->program->record_size);
 }
 
-typedef uint64_t pair_bytes(const runtime_device *device, const recsort_plugin_job *job);
-
-static uint64_t sort_bytes(const runtime_device *device, const recsort_plugin_job *job)
+/* The job that sorts a shard, with memory that stands for its own if there is none. */
+static recsort_job own_job(const gpu_shards *shards, const recsort_job *job, char *memory,
+                           const gpu_seat_rooms *rooms)
 {
-  return gpu_plan_pairs(device, job).bytes;
+  char *const other = (char *)(uintptr_t)DEVICE_ALIGNMENT, *const at = memory ? memory : other;
+  recsort_job own = *job;
+  own.head = 0;
+  own.records = job->records ? job->records : other + DEVICE_ALIGNMENT;
+  own.sorted = at;
+  own.keys_out = shards->are_words ? NULL : at + rooms->keys;
+  own.workspace = at + rooms->work;
+  own.workspace_size =
+      job->workspace_size > rooms->work ? job->workspace_size - (size_t)rooms->work : 0;
+  return own;
 }
 
-static uint64_t merge_bytes(const runtime_device *device, const recsort_plugin_job *job)
+typedef uint64_t merge_bytes(const runtime_device *device, const recsort_plugin_job *job);
+
+static uint64_t planned_merge_bytes(const runtime_device *device, const recsort_plugin_job *job)
 {
   return gpu_plan_merge(device, job).bytes;
 }
 
+/* Divides the memory; `sorting` is what the shard's own job takes. */
 static gpu_seat_rooms divide(const gpu_shards *shards, const runtime_device *device,
-                             const recsort_job *job, pair_bytes *of_sort, pair_bytes *of_merge)
+                             const recsort_job *job, merge_bytes *of_merge)
 {
-  const uint64_t count = job->count, wanted = wanted_of(shards, job);
-  const recsort_plugin_job sorted = pair_job(shards, count), merged = pair_job(shards, wanted);
-  const uint64_t size = shards->program->record_size,
-                 leaving = count * size < WAY ? count * size : WAY;
-  const bool keys = receives_keys(shards);
-  if (count == 0 && wanted == 0) return (gpu_seat_rooms){0};
-  gpu_seat_rooms rooms = {.pairs = keys ? device_aligned(wanted * (shards->key_width / 8)) : 0};
-  const uint64_t sorting = rooms.pairs + (count ? of_sort(device, &sorted) : 0);
-  const uint64_t merging = keys && wanted ? of_merge(device, &merged) : 0;
-  rooms.records = device_aligned(sorting > merging ? sorting : merging);
-  rooms.way = rooms.records + device_aligned(wanted * size);
-  rooms.bytes =
-      rooms.way + (shards->is_apart ? device_aligned(count && leaving < size ? size : leaving) : 0);
-  RS_ASSERT(rooms.pairs <= rooms.records && rooms.records <= rooms.way && rooms.way <= rooms.bytes);
+  const uint64_t size = shards->program->record_size, wanted = wanted_of(shards, job);
+  const uint64_t key = shards->are_words ? 0 : shards->key_width / 8;
+  const recsort_plugin_job merged = pair_job(shards, wanted);
+  gpu_seat_rooms rooms = {.keys = device_aligned(job->count * size)};
+  rooms.work = rooms.keys + device_aligned(job->count * key);
+  rooms.received_keys = rooms.work + device_aligned(wanted * size);
+  rooms.bytes = rooms.received_keys + device_aligned(wanted * key);
+  if (wanted && !moves_all(shards)) rooms.bytes = rooms.received_keys + of_merge(device, &merged);
+  RS_ASSERT(rooms.keys <= rooms.work && rooms.work <= rooms.bytes);
   return rooms;
 }
 
 static uint64_t shards_bytes(uint64_t count)
 {
-  const uint64_t square = count * count, numbers = square + count + (count + 1);
-  return sizeof(gpu_shards) + count * sizeof(gpu_seat) + numbers * sizeof(uint64_t) +
-         count * sizeof(int) + square * sizeof(bool);
+  const uint64_t cuts = (gpu_most_parts((uint32_t)count) + UINT64_C(1)) * count;
+  return sizeof(gpu_shards) + count * sizeof(gpu_seat) + cuts * sizeof(uint64_t) +
+         count * sizeof(int);
 }
 
 static recsort_status check_program(const recsort_key_program *program, recsort_error *error)
@@ -135,6 +136,23 @@ static recsort_status check_program(const recsort_key_program *program, recsort_
              : refuse(error, "on a device, keys have at most 128 bits and 16 parts");
 }
 
+static recsort_status plan_seat(const gpu_instance *self, const gpu_shards *shards,
+                                const recsort_job *job, recsort_needs *need, recsort_error *error)
+{
+  runtime_device device;
+  recsort_status status = runtime_look(self->device, job->device, &device, error);
+  if (status) return status;
+  const gpu_instance on = {.host = self->host, .device = &device};
+  const gpu_seat_rooms rooms = divide(shards, &device, job, gpu_most_merge_bytes);
+  const recsort_job own = own_job(shards, job, NULL, &rooms);
+  recsort_needs sorting = {.struct_size = sizeof sorting};
+  if (job->count)
+    status = gpu_plan_job(&on, shards->algorithm, shards->program, &own, &sorting, error);
+  const uint64_t bytes = rooms.work + sorting.device;
+  need->device = (size_t)(bytes > rooms.bytes ? bytes : rooms.bytes);
+  return status;
+}
+
 recsort_status gpu_plan_shards(const gpu_instance *self, uint32_t algorithm,
                                const recsort_key_program *program, const recsort_job *jobs,
                                size_t job_count, recsort_needs *needs, recsort_error *error)
@@ -142,18 +160,12 @@ recsort_status gpu_plan_shards(const gpu_instance *self, uint32_t algorithm,
   const gpu_shards shards = describe(algorithm, program, jobs, job_count);
 
   recsort_status status = check_program(program, error);
+  if (status) return status;
   for (uint32_t s = 0; s < job_count && !status; s++) {
     const recsort_job job = gpu_read_job(jobs, s);
-    recsort_needs *const need = needs + s;
-    runtime_device device;
-    status = runtime_look(self->device, job.device, &device, error);
-    if (status) {
-      gpu_name_shard(s, error);
-      break;
-    }
-    need->device =
-        (size_t)divide(&shards, &device, &job, gpu_most_pair_bytes, gpu_most_merge_bytes).bytes;
-    need->host = (size_t)(runtime_other_bytes() + (s ? 0 : shards_bytes(job_count)));
+    status = plan_seat(self, &shards, &job, needs + s, error);
+    if (status) gpu_name_shard(s, error);
+    needs[s].host = (size_t)(runtime_other_bytes() + (s ? 0 : shards_bytes(job_count)));
   }
   return status;
 }
@@ -163,7 +175,7 @@ recsort_status gpu_plan_shards(const gpu_instance *self, uint32_t algorithm,
 static gpu_shards *allocate(const recsort_host *host, uint32_t count)
 {
   RS_ASSERT(count > 0);
-  const uint64_t bytes = shards_bytes(count), square = (uint64_t)count * count;
+  const uint64_t bytes = shards_bytes(count);
   gpu_shards *const shards = host->allocate(host->context, (size_t)bytes);
   if (!shards) return NULL;
   memset(shards, 0, (size_t)bytes);
@@ -171,10 +183,8 @@ static gpu_shards *allocate(const recsort_host *host, uint32_t count)
   shards->count = count;
   shards->seats = (gpu_seat *)(void *)(shards + 1);
   shards->cuts = (uint64_t *)(void *)(shards->seats + count);
-  shards->bounds = shards->cuts + square + count;
-  shards->devices = (int *)(void *)(shards->bounds + count + 1);
-  shards->reaches = (bool *)(void *)(shards->devices + count);
-  RS_ASSERT((char *)(shards->reaches + square) <= (char *)shards + bytes);
+  shards->devices = (int *)(void *)(shards->cuts + (gpu_most_parts(count) + UINT64_C(1)) * count);
+  RS_ASSERT((char *)(shards->devices + count) <= (char *)shards + bytes);
   return shards;
 }
 
@@ -185,6 +195,7 @@ void gpu_close_shards(gpu_instance *self)
     const gpu_seat *const seat = &shards->seats[s];
     if (!seat->device) continue;
     const recsort_status entered = runtime_enter(seat->device, NULL);
+    runtime_close_stream(seat->streams[1]);
     runtime_unpin(seat->pinned);
     if (!entered) runtime_leave(seat->device);
     runtime_close_other(self->host, seat->device);
@@ -198,9 +209,10 @@ static recsort_status open_seat(gpu_shards *shards, uint32_t s, void *context, r
   gpu_seat *const seat = &shards->seats[s];
   recsort_status status = runtime_pin(&seat->pinned, gpu_cuts_bytes(shards->count), error);
   (void)context;
-  seat->reaches = shards->reaches + (uint64_t)s * shards->count;
-  for (uint32_t d = 0; d < shards->count && !status; d++)
-    status = runtime_reach(seat->device, shards->seats[d].device, &seat->reaches[d], error);
+  if (!status) status = runtime_open_stream(&seat->streams[1], error);
+  for (uint32_t other = 0; other < shards->count && !status; other++)
+    status = runtime_reach(seat->device, shards->seats[other].device, error);
+  seat->streams[0] = seat->device->stream;
   if (!status) gpu_divide_cuts(seat, shards->count);
   return status;
 }
@@ -235,90 +247,103 @@ static recsort_status open_seats(gpu_instance *self, const recsort_job *jobs, ui
   return status;
 }
 
+/* ---- What each seat has to do ---- */
+
+/* Parts are of use if records come from another device, and if merges work in no memory. */
+static uint32_t parts_of(const gpu_shards *shards)
+{
+  const uint32_t most = gpu_most_parts(shards->count) / shards->count;
+  uint64_t largest = 0;
+  bool is_apart = false;
+  for (uint32_t s = 0; s < shards->count; s++) {
+    is_apart = is_apart || shards->devices[s] != shards->devices[0];
+    if (shards->seats[s].wanted > largest) largest = shards->seats[s].wanted;
+  }
+  const uint64_t parts = largest / SHARDS_PART;
+  return !is_apart || !moves_all(shards) || parts < 2 ? 1 : parts < most ? (uint32_t)parts : most;
+}
+
+/* Checks the workspace for all steps. */
+static recsort_status check_seat(gpu_instance *on, const gpu_shards *shards, gpu_seat *seat,
+                                 recsort_error *error)
+{
+  const recsort_job own = own_job(shards, &seat->job, seat->memory, &seat->rooms);
+  uint64_t sorting = 0;
+  recsort_status status = RECSORT_OK;
+  on->device = seat->device;
+  if (seat->job.count)
+    status = gpu_job_bytes(on, shards->algorithm, shards->program, &own, &sorting, error);
+  const uint64_t bytes = seat->rooms.work + sorting;
+  return status ? status
+                : gpu_check_workspace(&seat->job,
+                                      bytes > seat->rooms.bytes ? bytes : seat->rooms.bytes, error);
+}
+
 /* Gives the seats their part of a sort. */
-static recsort_status seat_jobs(gpu_shards *shards, uint32_t algorithm,
+static recsort_status seat_jobs(gpu_instance *self, uint32_t algorithm,
                                 const recsort_key_program *program, const recsort_job *jobs,
                                 recsort_error *error)
 {
+  gpu_shards *const shards = self->shards;
   const gpu_shards now = describe(algorithm, program, jobs, shards->count);
+  gpu_instance on = {.host = self->host};
+  uint64_t first = 0;
 
   recsort_status status = check_program(program, error);
   shards->program = program;
   shards->algorithm = algorithm;
   shards->index_bits = now.index_bits;
   shards->key_width = now.key_width;
-  shards->is_apart = now.is_apart;
+  shards->are_words = now.are_words;
   shards->has_heads = now.has_heads;
   for (uint32_t s = 0; s < shards->count && !status; s++) {
     gpu_seat *const seat = &shards->seats[s];
     seat->job = gpu_read_job(jobs, s);
+    seat->first = first;
     seat->wanted = wanted_of(shards, &seat->job);
     seat->memory = seat->job.workspace;
-    seat->rooms = divide(shards, seat->device, &seat->job, sort_bytes, merge_bytes);
-    status = gpu_check_workspace(&seat->job, seat->rooms.bytes, error);
+    seat->rooms = divide(shards, seat->device, &seat->job, planned_merge_bytes);
+    if (seat->job.count || seat->wanted) status = check_seat(&on, shards, seat, error);
     if (status) gpu_name_shard(s, error);
+    first += seat->wanted;
   }
+  if (!status) shards->parts = parts_of(shards);
   return status;
 }
 
 /* ---- Sort ---- */
 
-/* The algorithm may make the keys itself. */
-static device_status start_pairs(const gpu_shards *shards, const gpu_pairs *pairs,
-                                 const void *records, records_facts *facts, device_buffers buffers,
-                                 unsigned *side)
-{
-  const records_program own = records_program_of(shards->program, pairs->job.key_width);
-  const device_algorithm *const algorithm = pairs->algorithm;
-  device_words words;
-  if (algorithm->skills && algorithm->skills(&pairs->job).reads_words &&
-      records_words(&own, records, &words))
-    buffers.words = &words;
-  const device_status started =
-      buffers.words ? 0
-                    : records_encode(&own, records, pairs->job.count, buffers.keys[0], false, facts,
-                                     pairs->job.stream);
-  return started ? started : algorithm->sort(&pairs->job, &buffers, side);
-}
-
 static recsort_status sort_seat(gpu_shards *shards, uint32_t number, void *context,
                                 recsort_error *error)
 {
   gpu_seat *const seat = &shards->seats[number];
-  runtime_device *const device = seat->device;
-  const recsort_plugin_job job = pair_job(shards, seat->job.count);
-  gpu_pairs pairs = gpu_plan_pairs(device, &job);
-  unsigned side = 0;
-  (void)context;
-  pairs.job.mailbox = NULL;
-  memset(device->facts, 0, sizeof(records_facts));
-  *device->disorder = 0;
-  seat->sorted = (device_sorted_keys){.key_width = job.key_width};
+  gpu_instance on = {.host = ((const gpu_instance *)context)->host, .device = seat->device};
+  recsort_job job = own_job(shards, &seat->job, seat->memory, &seat->rooms);
+  const records_program own = records_program_of(shards->program, shards->key_width);
+  seat->sorted = (device_sorted_keys){
+      .keys = job.keys_out, .count = job.count, .key_width = shards->key_width};
+  *seat->status = RECSORT_OK;
+  *seat->device->disorder = 0;
   recsort_status status = runtime_wait(seat->job.stream, error);
   if (status || job.count == 0) return status;
-  const device_buffers buffers =
-      device_divide(&pairs.job, seat->memory + seat->rooms.pairs, pairs.extra_bytes);
-  status = judge_launch(
-      start_pairs(shards, &pairs, seat->job.records, device->facts, buffers, &side), error);
-  seat->order = gpu_order_of(&pairs, &buffers, side);
-  seat->sorted.keys = seat->order.keys;
-  seat->sorted.count = job.count;
-  return status;
+  if (shards->are_words) (void)records_words(&own, job.sorted, &seat->sorted.words);
+  job.stream = seat->device->stream;
+  job.status = seat->status;
+  return gpu_run_job(&on, shards->algorithm, shards->program, &job, error);
 }
 
 /* Finds out which record holds an invalid value, by halves: the first ones without it are known. */
-static recsort_status locate_invalid(gpu_shards *shards, uint32_t number, void *context,
+static recsort_status locate_invalid(const gpu_shards *shards, const gpu_seat *seat,
                                      recsort_error *error)
 {
-  const gpu_seat *const seat = &shards->seats[number];
   runtime_device *const device = seat->device;
   records_facts *const facts = device->facts;
   const records_program own = records_program_of(shards->program, seat->sorted.key_width);
   const char *const records = seat->job.records;
   uint64_t low = 0, high = seat->sorted.count;
   recsort_status status = RECSORT_OK;
-  (void)context;
-  if (high == 0 || !facts->invalid) return status;
+  RS_ASSERT(high > 0);
+  memset(facts, 0, sizeof *facts);
   while (high - low > 1 && !status) {
     const uint64_t middle = low + (high - low) / 2;
     facts->invalid = 0;
@@ -338,179 +363,177 @@ static recsort_status locate_invalid(gpu_shards *shards, uint32_t number, void *
   return RECSORT_INVALID_RECORD;
 }
 
-/* ---- Pieces ---- */
-
-/* How many records go from shard s to shard d. */
-static uint64_t piece_count(const gpu_shards *shards, uint32_t s, uint32_t d)
+static recsort_status refuse_order(recsort_error *error)
 {
-  RS_ASSERT(s < shards->count && d < shards->count);
-  return shards->cuts[(uint64_t)(d + 1) * shards->count + s] -
-         shards->cuts[(uint64_t)d * shards->count + s];
+  (void)snprintf(error->text, sizeof error->text, "the records that it sorted are not in order");
+  return RECSORT_CORRUPT_RESULT;
 }
 
-/* How a shard's pieces are merged. */
-typedef struct piece_merge {
-  device_runs runs;
+/* What the sort of a shard has found. */
+static recsort_status judge_sort(gpu_shards *shards, uint32_t number, void *context,
+                                 recsort_error *error)
+{
+  const gpu_seat *const seat = &shards->seats[number];
+  (void)context;
+  if (*seat->status == RECSORT_OK) return RECSORT_OK;
+  return *seat->status == RECSORT_INVALID_RECORD ? locate_invalid(shards, seat, error)
+                                                 : refuse_order(error);
+}
+
+/* ---- Exchange and merge ---- */
+
+/* A part of a shard, where its pieces are merged. */
+typedef struct part {
+  const gpu_seat *seat;
+  uint32_t seat_number, number; /* the latter among all parts */
+  void *stream;
+  uint64_t at, count; /* records of the shard */
+  device_piece pieces[DEVICE_MOVED_RUNS];
   uint32_t piece_count; /* of those that are not empty */
-  bool moves;           /* by device_merge_records */
-  bool reads_keys;      /* false: it makes them of `words`, or needs none */
-  device_words words;
-} piece_merge;
+  bool moves;           /* the merge moves the records */
+} part;
 
-/* The runs are those of the last one that was planned. */
-static piece_merge plan_merge(const gpu_shards *shards, uint32_t d)
+static part part_of(const gpu_shards *shards, uint32_t seat, uint32_t turn)
 {
-  const gpu_seat *const seat = &shards->seats[d];
-  piece_merge merge = {.runs = {shards->bounds, shards->count}};
-  shards->bounds[0] = 0;
-  for (uint32_t p = 0; p < shards->count; p++) {
-    const uint64_t count = piece_count(shards, p, d);
-    shards->bounds[p + 1] = shards->bounds[p] + count;
-    merge.piece_count += count > 0;
-  }
-  RS_ASSERT(shards->bounds[shards->count] == seat->wanted);
-  merge.reads_keys = merge.piece_count > 1;
-  merge.moves = device_merge_moves(&merge.runs, shards->program->record_size);
-  if (!merge.moves) return merge;
-  const records_program own = records_program_of(shards->program, shards->key_width);
-  if (records_words(&own, seat->memory + seat->rooms.records, &merge.words))
-    merge.reads_keys = false;
-  return merge;
+  const uint32_t number = seat * shards->parts + turn;
+  part made = {.seat = &shards->seats[seat],
+               .seat_number = seat,
+               .number = number,
+               .stream = shards->seats[seat].streams[turn % 2]};
+  made.at = gpu_part_first(shards, number) - made.seat->first;
+  made.count = gpu_part_first(shards, number + 1) - gpu_part_first(shards, number);
+  for (uint32_t s = 0; s < shards->count; s++)
+    made.piece_count += gpu_piece_count(shards, s, number) > 0;
+  made.moves = device_merge_moves(made.piece_count, shards->program->record_size);
+  return made;
 }
 
-/* ---- Exchange ---- */
-
-/* Copies a piece's keys, and sends the records through memory of this seat, part by part. */
-static recsort_status send_in_parts(const gpu_seat *from, const gpu_seat *to, const void *records,
-                                    uint64_t size, records_piece piece, recsort_error *error)
+static recsort_status start_copy(const part *of, void *to, const gpu_seat *from, const void *data,
+                                 uint64_t bytes, recsort_error *error)
 {
-  RS_ASSERT(piece.count > 0 && size > 0);
-  const uint64_t part = size < WAY ? WAY / size : 1;
-  char *const way = from->memory + from->rooms.way;
-  const uint32_t width = from->order.index_bits / 8, key = from->sorted.key_width / 8;
-  void *const stream = from->device->stream;
+  return runtime_start_over(of->seat->device, of->stream, to, from->device, data, bytes, error);
+}
+
+/* Has the pieces come: to the shard if there is one, and otherwise to where they are merged. Those
+ * that a merge moves may stay where they are on this device. */
+static recsort_status receive_pieces(const gpu_shards *shards, part *of, recsort_error *error)
+{
+  const uint64_t size = shards->program->record_size,
+                 key = shards->are_words ? 0 : shards->key_width / 8;
+  const gpu_seat *const seat = of->seat;
+  char *const keys_to = seat->memory + seat->rooms.received_keys;
+  char *const records_to =
+      of->piece_count == 1 ? seat->job.sorted : seat->memory + seat->rooms.work;
+  uint64_t at = of->at;
+  uint32_t found = 0;
   recsort_status status = RECSORT_OK;
-  if (piece.keys_to)
-    status = runtime_start_over(from->device, stream, piece.keys_to, to->device,
-                                (const char *)from->sorted.keys + piece.first * key,
-                                piece.count * key, error);
-  for (uint64_t at = 0; at < piece.count && !status; at += part) {
-    const uint64_t rest = piece.count - at;
-    const records_order order = {.indices =
-                                     (const char *)from->order.indices + (piece.first + at) * width,
-                                 .count = rest < part ? rest : part,
-                                 .index_bits = from->order.index_bits};
-    status = judge_launch(records_gather(records, size, &order, way, stream), error);
-    if (!status)
-      status = runtime_start_over(from->device, stream, (char *)piece.to + at * size, to->device,
-                                  way, order.count * size, error);
+  for (uint32_t s = 0; s < shards->count && !status; s++) {
+    const gpu_seat *const from = &shards->seats[s];
+    const uint64_t count = gpu_piece_count(shards, s, of->number),
+                   first = shards->cuts[(uint64_t)of->number * shards->count + s];
+    const char *records = from->memory + first * size,
+               *keys = from->memory + from->rooms.keys + first * key;
+    if (count == 0) continue;
+    const bool stays =
+        of->moves && of->piece_count > 1 && shards->devices[s] == shards->devices[of->seat_number];
+    if (!stays) {
+      status = start_copy(of, records_to + at * size, from, records, count * size, error);
+      if (!status && key && of->piece_count > 1)
+        status = start_copy(of, keys_to + at * key, from, keys, count * key, error);
+      records = records_to + at * size;
+      keys = keys_to + at * key;
+    }
+    if (of->moves) of->pieces[found++] = (device_piece){key ? keys : records, records, count};
+    at += count;
   }
   return status;
 }
 
-static recsort_status exchange_seat(gpu_shards *shards, uint32_t number, void *context,
-                                    recsort_error *error)
+/* Merges keys, and gathers the records. This part is the whole shard. */
+static recsort_status merge_keys(const gpu_shards *shards, const part *of, recsort_error *error)
 {
-  const gpu_seat *const from = &shards->seats[number];
-  const uint64_t size = shards->program->record_size;
-  const void *const records = from->job.records;
-  void *const stream = from->device->stream;
-  records_piece pieces[RECORDS_MOST_PIECES];
-  recsort_status status = RECSORT_OK;
-  uint32_t waiting = 0;
-  (void)context;
-  for (uint32_t d = 0; d < shards->count && !status; d++) {
-    const gpu_seat *const to = &shards->seats[d];
-    const piece_merge merge = plan_merge(shards, d);
-    const uint64_t place = shards->bounds[number];
-    char *const keys = to->memory + place * (shards->key_width / 8);
-    const records_piece piece = {.to = to->memory + to->rooms.records + place * size,
-                                 .keys_to = merge.reads_keys ? keys : NULL,
-                                 .first = shards->cuts[(uint64_t)d * shards->count + number],
-                                 .count = piece_count(shards, number, d)};
-    if (piece.count == 0) continue;
-    RS_ASSERT(waiting < RECORDS_MOST_PIECES);
-    if (!from->reaches[d])
-      status = send_in_parts(from, to, records, size, piece, error);
-    else
-      pieces[waiting++] = piece;
-    if (status || waiting < RECORDS_MOST_PIECES) continue;
-    status = judge_launch(
-        records_gather_pieces(records, size, &from->order, pieces, waiting, stream), error);
-    waiting = 0;
-  }
-  if (status || waiting == 0) return status;
-  return judge_launch(records_gather_pieces(records, size, &from->order, pieces, waiting, stream),
-                      error);
-}
-
-/* ---- Merge ---- */
-
-static recsort_status merge_seat(gpu_shards *shards, uint32_t number, void *context,
-                                 recsort_error *error)
-{
-  const gpu_seat *const seat = &shards->seats[number];
+  const gpu_seat *const seat = of->seat;
   runtime_device *const device = seat->device;
-  const uint64_t size = shards->program->record_size;
-  const char *const received = seat->memory + seat->rooms.records;
-  void *const sorted = seat->job.sorted;
-  const recsort_plugin_job job = pair_job(shards, seat->wanted);
+  const recsort_plugin_job job = pair_job(shards, of->count);
+  const records_program own = records_program_of(shards->program, shards->key_width);
+  const char *const received = seat->memory + seat->rooms.work;
+  uint64_t *const bounds = seat->ends;
   unsigned side = 0;
-  const piece_merge merge = plan_merge(shards, number);
-  (void)context;
-  if (merge.piece_count == 0) return RECSORT_OK;
-  if (merge.piece_count == 1)
-    return judge_launch(records_copy(sorted, received, seat->wanted * size, device->stream), error);
+  RS_ASSERT(shards->parts == 1);
+  bounds[0] = 0;
+  for (uint32_t s = 0; s < shards->count; s++)
+    bounds[s + 1] = bounds[s] + gpu_piece_count(shards, s, of->number);
+  const device_runs runs = {bounds, shards->count};
   gpu_pairs pairs = gpu_plan_merge(device, &job);
   pairs.job.mailbox = NULL;
-  const device_buffers buffers = device_divide(&pairs.job, seat->memory, pairs.extra_bytes);
-  const device_merge_move move = {received, sorted, size, pairs.certificate.disorder,
-                                  merge.reads_keys ? NULL : &merge.words};
-  if (merge.moves)
-    return judge_launch(device_merge_records(&pairs.job, &merge.runs, &buffers, &move), error);
-  const recsort_status status =
-      judge_launch(device_merge(&pairs.job, &merge.runs, &buffers, &side), error);
+  const device_buffers buffers =
+      device_divide(&pairs.job, seat->memory + seat->rooms.received_keys, pairs.extra_bytes);
+  device_status started = 0;
+  if (shards->are_words)
+    started = records_encode(&own, received, of->count, buffers.keys[0], false, device->facts,
+                             device->stream);
+  if (!started) started = device_merge(&pairs.job, &runs, &buffers, &side);
   const records_order order = gpu_order_of(&pairs, &buffers, side);
-  return status
-             ? status
-             : judge_launch(records_gather(received, size, &order, sorted, device->stream), error);
+  if (!started)
+    started = records_gather(received, own.record_size, &order, seat->job.sorted, device->stream);
+  return judge_launch(started, error);
+}
+
+static recsort_status merge_part(gpu_shards *shards, uint32_t number, void *context,
+                                 recsort_error *error)
+{
+  const uint64_t size = shards->program->record_size;
+  part of = part_of(shards, number, *(const uint32_t *)context);
+  const recsort_plugin_job job = pair_job(shards, of.count);
+  const recsort_status status = receive_pieces(shards, &of, error);
+  if (status || of.piece_count < 2) return status;
+  if (!of.moves) return merge_keys(shards, &of, error);
+  gpu_pairs pairs = gpu_plan_merge(of.seat->device, &job);
+  pairs.job.stream = of.stream;
+  device_words words = {0};
+  const records_program own = records_program_of(shards->program, shards->key_width);
+  if (shards->are_words) {
+    const char *const first = of.pieces[0].records;
+    (void)records_words(&own, first, &words);
+    for (uint32_t p = 0; p < of.piece_count; p++)
+      of.pieces[p].keys = (const char *)of.pieces[p].records + ((const char *)words.data - first);
+  }
+  const device_merge_move move = {(char *)of.seat->job.sorted + of.at * size, size,
+                                  pairs.certificate.disorder, shards->are_words ? &words : NULL};
+  return judge_launch(device_merge_records(&pairs.job, of.pieces, of.piece_count, &move), error);
+}
+
+static recsort_status judge_merge(gpu_shards *shards, uint32_t number, void *context,
+                                  recsort_error *error)
+{
+  (void)context;
+  return *shards->seats[number].device->disorder ? refuse_order(error) : RECSORT_OK;
 }
 
 /* ---- A sort ---- */
 
-static recsort_status judge_seat(gpu_shards *shards, uint32_t number, void *context,
-                                 recsort_error *error)
+static recsort_status sort_all(gpu_instance *self, recsort_error *error)
 {
-  (void)context;
-  if (!*shards->seats[number].device->disorder) return RECSORT_OK;
-  (void)snprintf(error->text, sizeof error->text, "the keys that it sorted are not in order");
-  return RECSORT_CORRUPT_RESULT;
-}
-
-/* Has each seat take a step, and waits until all have. */
-static recsort_status take_step(gpu_shards *shards, seat_step *step, recsort_error *error)
-{
-  recsort_status status = gpu_each_seat(shards, step, NULL, error);
+  gpu_shards *const shards = self->shards;
+  recsort_status status = gpu_each_seat(shards, sort_seat, self, error);
   if (!status) status = gpu_wait_for_seats(shards, error);
-  if (!status) status = gpu_each_seat(shards, judge_seat, NULL, error);
-  return status;
+  if (!status) status = gpu_each_seat(shards, judge_sort, NULL, error);
+  if (!status) status = gpu_find_cuts(shards, error);
+  for (uint32_t turn = 0; turn < shards->parts && !status; turn++)
+    status = gpu_each_seat(shards, merge_part, &turn, error);
+  if (!status) status = gpu_wait_for_seats(shards, error);
+  return status ? status : gpu_each_seat(shards, judge_merge, NULL, error);
 }
 
 recsort_status gpu_sort_shards(gpu_instance *self, uint32_t algorithm,
                                const recsort_key_program *program, const recsort_job *jobs,
                                size_t job_count, recsort_error *error)
 {
-  recsort_status status = open_seats(self, jobs, (uint32_t)job_count, error);
-  gpu_shards *const shards = self->shards;
   recsort_key_program keys = *program;
+  recsort_status status = open_seats(self, jobs, (uint32_t)job_count, error);
+  if (!status) status = seat_jobs(self, algorithm, &keys, jobs, error);
   if (status) return status;
-  status = seat_jobs(shards, algorithm, &keys, jobs, error);
-  if (status) return status;
-  status = take_step(shards, sort_seat, error);
-  if (!status) status = gpu_each_seat(shards, locate_invalid, NULL, error);
-  if (!status) status = gpu_find_cuts(shards, error);
-  if (!status) status = take_step(shards, exchange_seat, error);
-  if (!status) status = take_step(shards, merge_seat, error);
-  if (status) drain(shards);
+  status = sort_all(self, error);
+  if (status) drain(self->shards);
   return status;
 }

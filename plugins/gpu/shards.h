@@ -3,47 +3,66 @@
 #ifndef RECSORT_GPU_SHARDS_H
 #define RECSORT_GPU_SHARDS_H
 
+#include "base/assert.h"
 #include "gpu/device_shards.h"
 #include "gpu/gpu_plugin.h"
 
-/* The memory of a shard, in this order, and its bytes: the keys that it receives, if it can; the
- * pairs of the sort, which begin at `pairs`; the records that it receives; and what is on its way
- * to a device that kernels cannot write to. The pairs of the merge begin where the keys do, over
- * those of the sort, which are not needed any more. */
+/* The memory of a shard, in this order, and its bytes: its records, sorted; their keys, if these
+ * are not words of the records; and what the sort works in. When all shards are sorted, this is for
+ * the records that come from other devices, and behind them for their keys, or for the pairs of a
+ * merge that moves no records. */
 typedef struct gpu_seat_rooms {
-  uint64_t pairs, records, way, bytes;
+  uint64_t keys, work, received_keys, bytes;
 } gpu_seat_rooms;
 
-/* A shard's device, with a stream for it alone, and its part of the sort that is under way. */
+/* A shard's device, with streams for it alone, and its part of the sort that is under way. */
 typedef struct gpu_seat {
   runtime_device *device;
-  bool *reaches; /* for each seat, whether this one's kernels can write there */
+  void *streams[2]; /* the device's, and another one */
   void *pinned;
   device_range *ranges; /* pinned: of each cut */
   uint64_t *ends;       /* pinned: of device_find_ends */
+  uint32_t *status;     /* pinned: of the shard's sort */
   recsort_job job;
-  uint64_t wanted; /* records after the sort */
+  uint64_t first, wanted; /* records of the sort: those in front of this shard's, and these */
   gpu_seat_rooms rooms;
   char *memory;
-  device_sorted_keys sorted; /* by the sort, */
-  records_order order;       /* with the records they belong to */
+  device_sorted_keys sorted;
 } gpu_seat;
 
+/* A part is what a merge makes: one of `parts` equal ones of each shard, numbered in the order of
+ * all.
+ */
 typedef struct gpu_shards {
   uint64_t bytes; /* of this struct and its arrays */
   uint32_t count; /* of seats */
   gpu_seat *seats;
-  int *devices;     /* their numbers */
-  uint64_t *cuts;   /* cuts[c * count + s]: how many records of sorted shard s go to shards before
-                     * c, for c from 0 to count */
-  uint64_t *bounds; /* of the runs of a merge: count + 1 */
-  bool *reaches;
+  int *devices;   /* their numbers */
+  uint64_t *cuts; /* cuts[p * count + s]: how many records of sorted shard s go to parts before p,
+                   * for p from 0 to the number of parts */
   /* Of the sort that is under way: */
   const recsort_key_program *program;
-  uint32_t algorithm, index_bits, key_width;
-  bool is_apart;  /* on several devices */
+  uint32_t algorithm, index_bits, key_width, parts;
+  bool are_words; /* keys are made of words of the records */
   bool has_heads; /* which say how many records each gets */
 } gpu_shards;
+
+/* The first record of a part in the order of all. */
+static inline uint64_t gpu_part_first(const gpu_shards *shards, uint32_t part)
+{
+  const gpu_seat *const last = &shards->seats[shards->count - 1];
+  if (part == shards->count * shards->parts) return last->first + last->wanted;
+  const gpu_seat *const seat = &shards->seats[part / shards->parts];
+  return seat->first + seat->wanted / shards->parts * (part % shards->parts);
+}
+
+/* How many records go from shard s to a part. */
+static inline uint64_t gpu_piece_count(const gpu_shards *shards, uint32_t s, uint32_t part)
+{
+  RS_ASSERT(s < shards->count && part < shards->count * shards->parts);
+  return shards->cuts[(uint64_t)(part + 1) * shards->count + s] -
+         shards->cuts[(uint64_t)part * shards->count + s];
+}
 
 /* `plan` and `run` of recsort_plugin_device, of several jobs; and the end of what they have opened,
  * by a thread that has entered. */
@@ -73,13 +92,16 @@ void gpu_name_shard(uint32_t s, recsort_error *error);
 
 /* ---- Cuts (shard_cuts.c) ---- */
 
+/* The most parts of a sort of so many shards. */
+uint32_t gpu_most_parts(uint32_t shards);
+
 /* The bytes of pinned memory that a seat needs for its cuts; and the division of these bytes into
  * arrays. */
 uint64_t gpu_cuts_bytes(uint32_t shards);
 void gpu_divide_cuts(gpu_seat *seat, uint32_t shards);
 
-/* Fills in shards->cuts, so that each shard gets the records that it wants of the order of all: of
- * equal keys those of the first shards come first, and of a shard those in front. Waits. */
+/* Fills in shards->cuts, so that each part gets its records of the order of all: of equal keys
+ * those of the first shards come first, and of a shard those in front. Waits. */
 recsort_status gpu_find_cuts(gpu_shards *shards, recsort_error *error);
 
 #endif

@@ -15,7 +15,7 @@
 static cudaStream_t stream;
 
 /* With a number in the environment at most so many records, for tools that are slow. */
-static size_t at_most(size_t count)
+static inline size_t at_most(size_t count)
 {
   const char *const text = getenv("RECSORT_TEST_MOST");
   const size_t most = text ? strtoul(text, NULL, 10) : count;
@@ -23,19 +23,19 @@ static size_t at_most(size_t count)
 }
 
 /* A pattern in the environment chooses tests, for the same. */
-static void choose_tests(void)
+static inline void choose_tests(void)
 {
   cmocka_set_test_filter(getenv("RECSORT_TEST_ONLY"));
 }
 
-static void *make(size_t size)
+static inline void *make(size_t size)
 {
   void *memory = NULL;
   assert_int_equal(cudaMalloc(&memory, size), cudaSuccess);
   return memory;
 }
 
-static void drop(void *memory)
+static inline void drop(void *memory)
 {
   assert_int_equal(cudaFree(memory), cudaSuccess);
 }
@@ -79,41 +79,41 @@ static inline void drop_graph(cudaGraphExec_t graph)
 }
 
 /* cudaMemcpy may return before the data has arrived, and `stream` does not wait for it. */
-static void put(void *to, const void *from, size_t size)
+static inline void put(void *to, const void *from, size_t size)
 {
   assert_int_equal(cudaMemcpy(to, from, size, cudaMemcpyHostToDevice), cudaSuccess);
   assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
 }
-static void get(void *to, const void *from, size_t size)
+static inline void get(void *to, const void *from, size_t size)
 {
   assert_int_equal(cudaMemcpy(to, from, size, cudaMemcpyDeviceToHost), cudaSuccess);
 }
-static void begin(void)
+static inline void begin(void)
 {
 }
 #else
-static void put(void *to, const void *from, size_t size)
+static inline void put(void *to, const void *from, size_t size)
 {
   memcpy(to, from, size);
 }
-static void get(void *to, const void *from, size_t size)
+static inline void get(void *to, const void *from, size_t size)
 {
   memcpy(to, from, size);
 }
-static void begin(void)
+static inline void begin(void)
 {
   standin_begin((standin_plan){.memory = 1 << 28});
 }
 #endif
 
-static int open_stream(void **state)
+static inline int open_stream(void **state)
 {
   (void)state;
   begin();
   return cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess;
 }
 
-static int close_stream(void **state)
+static inline int close_stream(void **state)
 {
   (void)state;
   return cudaStreamDestroy(stream) != cudaSuccess;

@@ -556,7 +556,7 @@ cudaError_t cudaMemcpyPeerAsync(void *to, int peer, const void *from, int device
   WORK(cudaErrorInvalidValue);
   const block *const source = find(from, size), *const target = find(to, size);
   if (!stream || !source || !target || source->pinned || target->pinned ||
-      source->device != device || target->device != peer || standin_current() != device) {
+      source->device != device || target->device != peer || standin_current() != peer) {
     state.misuses++;
     return fail(cudaErrorInvalidValue);
   }

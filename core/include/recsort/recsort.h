@@ -701,9 +701,9 @@ typedef struct recsort_stats {
  *    elements of 4 or 8 bytes is moved in the same pass; docs/gpu-sort.md compares both. Up to a
  *    million, the fewer bits are compared (first_bit, bits), the faster is the sort.
  *
- * Several jobs (job.h) are sorted by all their devices together: each sorts its shard, then they
- * exchange records, straight from device to device if there is peer access between them, which is
- * enabled and stays so; otherwise through the host. recsort_run waits then, so it cannot be
+ * Several jobs (job.h) are sorted by all their devices together: each sorts its shard to its
+ * workspace, then they exchange records, straight from device to device if there is peer access
+ * between them, which is enabled and stays so; otherwise through the host. recsort_run waits then, so it cannot be
  * captured. Records, workspaces and streams are of the devices' primary contexts. The first such
  * call, and one for other devices than the one before, opens the devices. */
 

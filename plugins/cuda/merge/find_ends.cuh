@@ -4,6 +4,7 @@
 #define RECSORT_CUDA_MERGE_FIND_ENDS_CUH
 
 #include "cuda/device.h"
+#include "cuda/key_words.h"
 #include "cuda/plan.h"
 #include "gpu/device_shards.h"
 
@@ -23,6 +24,14 @@ struct find_ends_args {
 DEVICE_INLINE uint32_t digit_at(const find_ends_args *args, uint64_t i)
 {
   const uint32_t mask = (1u << args->bits) - 1;
+  const device_words *const words = &args->sorted.words;
+  if (words->code.bytes) {
+    const char *const word = (const char *)words->data + i * words->stride;
+    const uint64_t code = words->code.bytes == sizeof(uint32_t)
+                              ? word_code_32(&words->code, *(const uint32_t *)(const void *)word)
+                              : word_code_64(&words->code, *(const uint64_t *)(const void *)word);
+    return (uint32_t)(code >> args->shift) & mask;
+  }
   if (args->sorted.key_width == 32)
     return ((const uint32_t *)args->sorted.keys)[i] >> args->shift & mask;
   const uint32_t each = args->sorted.key_width / 64, word = args->shift / 64,

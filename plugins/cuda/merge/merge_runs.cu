@@ -1,6 +1,6 @@
 /* merge_runs.cu - see gpu/device_merge.h. */
 #include "cuda/merge/merge_runs.cuh"
-#include "cuda/merge/move_tiles.cuh"
+#include "cuda/merge/move_runs.cuh"
 #include "cuda/sort/sample/sample.h"
 
 using namespace merge;
@@ -21,18 +21,16 @@ device_status device_merge(const device_job *job, const device_runs *runs,
   });
 }
 
-bool device_merge_moves(const device_runs *runs, uint64_t record_size)
+bool device_merge_moves(uint64_t pieces, uint64_t record_size)
 {
-  uint64_t bounds[SAMPLE_MOST_RUNS + 2];
-  return record_size <= MOST_MOVED && leave_out_empty(runs, bounds) <= 2;
+  return record_size <= MOST_MOVED && pieces <= DEVICE_MOVED_RUNS;
 }
 
-device_status device_merge_records(const device_job *job, const device_runs *runs,
-                                   const device_buffers *buffers, const device_merge_move *move)
+device_status device_merge_records(const device_job *job, const device_piece *pieces,
+                                   uint32_t piece_count, const device_merge_move *move)
 {
-  uint64_t bounds[SAMPLE_MOST_RUNS + 2];
-  if (leave_out_empty(runs, bounds) == 0) return 0;
+  RS_ASSERT(piece_count > 0 && device_merge_moves(piece_count, move->size));
   return with_key(job->key_width, [&](auto key) {
-    return two_moved_runs<decltype(key)>(job, bounds[1], buffers, move);
+    return moved_runs<decltype(key)>(job, pieces, piece_count, move);
   });
 }

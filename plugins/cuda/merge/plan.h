@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "cuda/plan.h"
 #include "cuda/sort/sample/merge_plan.h"
+#include "gpu/device_merge.h"
 
 enum {
   MERGE_CHUNK_BLOCK = 512, /* threads that sort a chunk, at most */
@@ -27,8 +28,7 @@ static inline uint64_t merge_chunk_bytes(const merge_plan *plan)
   return plan->chunk * sizeof(uint32_t);
 }
 
-/* Shared memory of a block that merges a tile: pairs, digests and one behind the last, ranks.
- * move_tiles has no pairs there, and numbers in place of ranks. */
+/* Shared memory of a block that merges a tile: pairs, digests and one behind the last, ranks. */
 static inline uint64_t merge_tile_bytes(const merge_plan *plan, uint32_t pair_bytes)
 {
   return plan->tile * (pair_bytes + sizeof(uint32_t) + sizeof(uint16_t)) + sizeof(uint32_t);
@@ -68,6 +68,34 @@ static inline merge_plan merge_plan_of(const device_job *job, uint32_t tile_item
   RS_ASSERT(plan.tile == plan.tile_block * tile_items);
   return plan;
 }
+
+/* ---- Merges that move records ---- */
+
+typedef struct move_plan {
+  uint32_t block; /* threads */
+  uint32_t tile;  /* the most records of a tile */
+} move_plan;
+
+/* Shared memory of a block: a warp's samples of each run, and two elements a record. */
+static inline uint64_t move_bytes(const move_plan *plan, uint32_t key_bytes)
+{
+  enum { WARP = 32 };
+  return DEVICE_MOVED_RUNS * WARP * key_bytes + 2 * plan->tile * sizeof(uint32_t);
+}
+
+/* A round merges at most half as many lists of two as there are runs, each with a thread that has
+ * fewer than `items` records. */
+static inline move_plan move_plan_of(const device_job *job, uint32_t items, uint32_t key_bytes)
+{
+  move_plan plan = {merge_plan_of(job, items, 0).tile_block, 0};
+  for (;; plan.block /= 2) {
+    plan.tile = items * (plan.block - DEVICE_MOVED_RUNS / 2);
+    if (plan.block <= MERGE_LEAST_BLOCK || move_bytes(&plan, key_bytes) <= job->shared_bytes)
+      return plan;
+  }
+}
+
+/* ---- The last pass ---- */
 
 /* The width of the runs that the last pass merges all at once. It reads and writes each pair once,
  * where the passes of two runs that it replaces do so six times. job->count: there is no

@@ -1,5 +1,5 @@
-/* gather.cuh - copies memory, and moves records by an order. The memory limits both: of a record
- * that lies anywhere, whole sectors of 32 bytes are read. */
+/* gather.cuh - moves records by an order. The memory limits it: of a record that lies anywhere,
+ * whole sectors of 32 bytes are read. */
 #ifndef RECSORT_CUDA_RECORDS_GATHER_CUH
 #define RECSORT_CUDA_RECORDS_GATHER_CUH
 
@@ -8,32 +8,6 @@
 
 namespace records
 {
-
-struct copy_args {
-  static constexpr uint32_t max_threads = BLOCK;
-  unit_copy copy;
-};
-
-/* Reads memory and writes the same elsewhere. A thread loads COPIED units before it stores one, so
- * that several loads are in flight. */
-template <class = void>
-__global__ void __launch_bounds__(copy_args::max_threads)
-    copy_memory(const __grid_constant__ copy_args args)
-{
-  device_await_before();
-  const uint64_t begin = (uint64_t)blockIdx.x * BLOCK * COPIED;
-  copy_range(&args.copy, begin, begin + BLOCK * COPIED);
-}
-
-template <class = void>
-device_status start_copy(void *to, const void *from, uint64_t bytes, void *stream)
-{
-  const copy_args args = {unit_copy_of(from, to, bytes)};
-  return device_launch(copy_memory<>, plan_blocks(args.copy.count, BLOCK * COPIED), BLOCK, 0,
-                       stream, args);
-}
-
-/* ---- Records ---- */
 
 enum { GATHERED = 2 }; /* units of a thread, whose loads overlap */
 

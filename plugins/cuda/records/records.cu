@@ -7,7 +7,6 @@
 #include "cuda/records/encode.cuh"
 #include "cuda/records/encode_in_segments.cuh"
 #include "cuda/records/gather.cuh"
-#include "cuda/records/pieces.cuh"
 
 device_status records_begin(records_facts *facts, void *stream)
 {
@@ -84,16 +83,4 @@ device_status records_gather(const void *records, uint64_t record_size, const re
                              void *to, void *stream)
 {
   return records::start_gather(records, record_size, order, to, stream);
-}
-
-device_status records_copy(void *to, const void *from, uint64_t bytes, void *stream)
-{
-  return records::start_copy(to, from, bytes, stream);
-}
-
-device_status records_gather_pieces(const void *records, uint64_t record_size,
-                                    const records_order *order, const records_piece *pieces,
-                                    uint32_t piece_count, void *stream)
-{
-  return records::start_gather_pieces(records, record_size, order, pieces, piece_count, stream);
 }
