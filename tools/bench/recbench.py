@@ -65,6 +65,7 @@ ALL, SHORT = [*SUITES][:5], [*SUITES][:4]
 K, M = 1 << 10, 1 << 20
 KEYS, KEY_ORDERS = ['u32', 'u64', 'u128'], ['sorted', 'reversed', 'nearly', 'few', 'saws', 'organ', 'equal', 'zipf', 'holes',
                                             'repeats', 'cents']
+SHARD_ORDERS = ['random', 'skewed', 'equal', 'sorted', 'turned']
 # The suites of other programs: the program; then rows of records, orders, counts and details.
 OTHERS = {
     'pairs': ('gpu', [(['f32', *KEYS], ['random'], [K, 16 * K, 128 * K, M, 4 * M, 16 * M, 256 * M], ['']),
@@ -80,8 +81,11 @@ OTHERS = {
     # Segments and their lengths say how many records there are.
     'segments': ('gpu', [(['f32+u32'], ['random'], [0],
                           ['1048576x1-32', '16384x1024', '1024x16384', '16x1048576', '65536xpower', '1024x1024'])]),
-    'shards': ('gpu', [(['f32+u32'], ['random', 'skewed', 'equal'], [256 * M], []),
-                       (['entity'], ['random', 'skewed', 'equal'], [128 * M], [])]),
+    # Records of each shard; or of all, which one device has, too.
+    'shards': ('gpu', [(['f32+u32'], SHARD_ORDERS, [256 * M], ['']), (['entity'], SHARD_ORDERS, [128 * M], ['']),
+                       (['f32+u32', 'entity'], SHARD_ORDERS, [16 * M], [', in all'])]),
+    'shard-peers': ('gpu', [(['f32+u32', 'entity'], ['random', 'skewed', 'sorted'], [128 * M],
+                             [', beside CUB and NCCL', ', beside cudax::sort'])]),
     'mpi': ('mpi', [(['entity'], ['random', 'sorted', 'nearly', 'equal'], [4 * M], [])]),
     'python': ('python', [(['float32', 'float32+int32'], ['random'], [M, 4 * M], [''])]),
     'torch': ('python', [(['float32'], ['random'], [M, 4 * M, 16 * M], [''])]),
@@ -409,6 +413,18 @@ def other_group(bench, suite, program, record, order, count, detail):
     return group
 
 
+def details_of(suite, order, details, machine):
+    """Of shards, how many there are on how many devices. More of them than devices show what a device does for more."""
+    if 'shard' not in suite:
+        yield from details
+        return
+    for devices in 1, 2, 4, 8:
+        for shards in 2, 4, 8:
+            more = shards > devices
+            if devices <= machine['devices'] and shards >= devices and not (more and (details[0] or order != 'random')):
+                yield from (f'{shards} on {devices}{rest}' for rest in details)
+
+
 def other_groups(bench, suite):
     kind, rows = OTHERS[suite]
     options = bench.options
@@ -422,13 +438,10 @@ def other_groups(bench, suite):
     for records, orders, counts, details in rows:
         if options.record and not set(options.record) & set(records) and records is not rows[0][0]:
             continue  # another row has them
-        if suite == 'shards':
-            found = bench.machines[-1]['devices']
-            details = ['2 on 1'] + [f'{2 ** power} on {2 ** power}' for power in range(1, int(found).bit_length())]
         for record in options.record or records:
             for order in options.distribution or orders:
                 for count in (options.count or counts) if suite != 'segments' else counts:
-                    for detail in details:
+                    for detail in details_of(suite, order, details, bench.machines[-1]):
                         yield other_group(bench, suite, program, record, order, count, detail)
     program.end()
 

@@ -214,8 +214,9 @@ void about(const Words &, cJSON *answer)
 }
 
 const std::map<std::string, std::unique_ptr<trial> (*)(const request &)> suites = {
-    {"pairs", make_pairs}, {"resident", make_records},  {"checked", make_checked},
-    {"top", make_head},    {"segments", make_segments}, {"shards", make_shards}};
+    {"pairs", make_pairs},       {"resident", make_records},  {"checked", make_checked},
+    {"top", make_head},          {"segments", make_segments}, {"shards", make_shards},
+    {"shard-peers", make_shards}};
 
 /* input SLOT SUITE RECORD ORDER COUNT DETAIL ALGORITHM... */
 void make_input(const Words &words, cJSON *answer)
