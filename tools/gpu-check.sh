@@ -7,7 +7,7 @@
 #   --only STEP      conformance, files, sanitizers, device (tests of records and pairs in its memory, and of
 #                    recsort.cuh),
 #                    device-sanitizers (the same with few), shards (tests of records on several
-#                    devices, and how their throughput grows), soak (100,000 frames of such sorts),
+#                    devices, and how their throughput grows, where the time goes, and other sorts), soak (100,000 frames of such sorts),
 #                    benchmark (data on the device), records (data of the host), verify (what it
 #                    costs to check results) or large; repeatable; else all but large, which sorts
 #                    more than 2^32 records in the host's memory, of which it takes up to 100 GiB
@@ -73,7 +73,7 @@ use_packages() {
 build_here() {
   command -v nvcc > /dev/null || fail "there is no nvcc; give a build by --build"
   cmake -S "$source" -B "$source/build-gpu" -DCMAKE_BUILD_TYPE=Release >&2
-  cmake --build "$source/build-gpu" --parallel --target all recbench-gpu device-check pairs-check shards-check header-check header-examples header-both device-soak >&2
+  cmake --build "$source/build-gpu" --parallel --target all recbench-gpu device-check pairs-check shards-check shards-random header-check header-examples header-both device-soak >&2
   build=$source/build-gpu
 }
 
@@ -83,21 +83,25 @@ export PATH="$PATH:/usr/local/cuda/bin"
 LD_LIBRARY_PATH=$build/core${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH RECSORT_PLUGIN_PATH="$build/plugins/cuda"
 export OMP_WAIT_POLICY=passive # several programs run at the same time
-device_programs='tests/gpu/device-check tests/gpu/pairs-check tests/gpu/shards-check tests/gpu/header-check tests/gpu/header-examples
+device_programs='tests/gpu/device-check tests/gpu/pairs-check tests/gpu/header-check tests/gpu/header-examples
   tests/gpu/header-both tests/gpu/device-soak'
 bench='tools/bench/recbench tools/bench/recbench-sorts tools/bench/recbench-gpu'
-programs=$device_programs
+shard_programs="tests/gpu/shards-check tests/gpu/shards-random $bench"
+programs=
 for step in ${only:-all}; do
   case $step in
-    device | device-sanitizers | soak) ;;
-    shards) programs="$programs tools/recsort tools/recgen $bench" ;;
-    *) programs="$device_programs tests/conformance/conformance tools/recsort tools/recgen $bench
+    device | device-sanitizers | soak) programs="$programs $device_programs" ;;
+    shards) programs="$programs $shard_programs" ;;
+    *) programs="$device_programs $shard_programs tests/conformance/conformance tools/recsort tools/recgen
       tests/large/many_records" ;;
   esac
 done
 for program in $programs; do
   [ -x "$build/$program" ] || fail "$build/$program is not there"
 done
+
+# Other sorts of several devices, if they were built.
+peers=$(cd "$build" && ls tools/bench/libshard-peers.so 2> /dev/null || true)
 
 describe_build() {
   cat "$build/commit" 2> /dev/null && return
@@ -108,7 +112,7 @@ describe_build() {
 # Copies the programs, and the libraries that are not part of a base system.
 collect_into() { # DIR
   describe_build > "$1/commit"
-  (cd "$build" && tar -chf - core/librecsort.so* plugins/cuda/librecsort_cuda.so $programs) |
+  (cd "$build" && tar -chf - core/librecsort.so* plugins/cuda/librecsort_cuda.so $programs $peers) |
     tar -xf - -C "$1"
   mkdir -p "$1/packages/usr/lib"
   for program in $programs; do ldd "$build/$program" 2> /dev/null || true; done |
@@ -232,7 +236,16 @@ check_shards() {
   status=0
   "$build/tests/gpu/shards-check" > "$work/log" 2>&1 || status=$?
   judge shards-check "$status" "$work/log"
+  status=0
+  "$build/tests/gpu/shards-random" 500 "$(date +%s)" > "$work/log" 2>&1 || status=$?
+  judge shards-random "$status" "$work/log"
   run_recbench --suite shards --repeat 7
+  [ -z "$peers" ] || run_recbench --suite shard-peers --repeat 5
+  if python3 -c 'import torch' 2> /dev/null; then
+    say
+    PYTHONPATH=$source/tools/python/src LD_LIBRARY_PATH=$build/core:${LD_LIBRARY_PATH-} \
+      python3 -W ignore "$source/tools/results/shard_steps.py" 2-on-1 4-on-1 8-on-1 2-on-2 4-on-2 8-on-2 2>&1 | tee -a "$work/text"
+  fi
 }
 
 check_soak() {

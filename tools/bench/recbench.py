@@ -5,7 +5,8 @@ turns, every result is checked, and medians are compared.
 
   --suite NAME          short (the default), all, file, threads, peers, auto,
                         head; on a GPU verify, pairs, resident, checked, top,
-                        segments and shards; mpi; python, torch, rows or splats
+                        segments, shards and shard-peers; mpi; python, torch,
+                        rows or splats
   --record LIST         in place of the suite's records, such as entity, key64
   --distribution LIST   likewise: those of recgen, with random for uniform
   --count LIST          records, default 4M (short: 1M but for the suite entity)

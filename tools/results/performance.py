@@ -276,6 +276,64 @@ def processes(path):
                           True, list(zip((0, 4, 2, 1), (texts.get(name, name) for name in names))), panels, label=128)})
 
 
+# ---- Several GPUs ----
+
+SHARES = {'f32+u32': '8 bytes', 'entity': '20 bytes'}
+SPREADS = {'random': 'random', 'skewed': 'skewed', 'equal': 'all equal', 'sorted': 'sorted', 'turned': 'all of another device'}
+PARTS = 8  # of a shard, of which one is copied while another is merged
+
+
+def shard_steps(path):
+    """{(record, records of a shard, shards, devices): [sort, cut, the rest, copies, merges]}, ms, by shard_steps.py."""
+    rows = re.findall(r'^(\S+) +(\d+) +(\d+) on (\d+)((?: +[\d.]+){5})$', path.read_text(), re.MULTILINE)
+    return {(record, *(int(number) for number in numbers)): [float(value) for value in values.split()]
+            for record, *numbers, values in rows}
+
+
+def model_of_shards(record, count, measured, steps):
+    """What more devices would take: [(devices, sort, cut, copies, merges, all of it)]. A shard's sort and the merge of its
+    pieces are those of as many shards on one device, the cut that of two devices, and the copies what the links take for
+    the records that come from others."""
+    link = measured[record, 'random', count, '2 on 2']['copies to the next device']
+    for devices in 2, 4, 8:
+        sort, _, _, _, merges = (value / devices for value in steps[record, count, devices, 1])
+        cut, copies = steps[record, count, 2, 2][1], link * (devices - 1) / devices
+        yield devices, sort, cut, copies, merges, sort + cut + max(copies, merges) + min(copies, merges) / PARTS
+
+
+def several_gpus(path):
+    groups, steps = others(path.name), shard_steps(path)
+    measured = {(record, order, count, detail): times for (suite, record, order, count, detail), times in groups.items()
+                if suite == 'shards'}
+    name = lambda count, record: f'2^{count.bit_length() - 1} of {SHARES[record]}'
+    both = lambda times: (times.get('recsort, one share') or times['recsort, one device'], times['recsort, all shards'])
+    rows, bars = [], {}
+    for (record, order, count, detail), times in measured.items():
+        if detail != '2 on 2' or order == 'turned':
+            continue
+        one, two = both(times)
+        rows.append([name(count, record), SPREADS[order], ms(one), ms(two), f'{2 * one / two:.2f}'])
+        bars.setdefault(name(count, record), []).append(
+            (SPREADS[order], [(2, rate(count, one) / 1e3, f'{rate(count, one) / 1e3:.1f}'),
+                              (0, 2 * rate(count, two) / 1e3, f'{2 * rate(count, two) / 1e3:.1f}')]))
+    together = [[name(count, record), SPREADS[order], ms(both(times)[0]), ms(both(times)[1])]
+                for (record, order, count, detail), times in measured.items() if detail == '2 on 2, in all' and order != 'turned']
+    models = [[name(count, record), str(devices), *(ms(value) for value in values), f'{devices * one / values[-1]:.2f}']
+              for record, count in (('f32+u32', 1 << 28), ('entity', 1 << 27))
+              for one in [measured[record, 'random', count, '2 on 2']['recsort, one share']]
+              for devices, *values in model_of_shards(record, count, measured, steps)]
+    peers = [[f'`{peer}`' if ':' in peer else peer, name(count, record), SPREADS[order], ms(value), ms(times['recsort, all shards'])]
+             for (suite, record, order, count, _), times in groups.items() if suite == 'shard-peers'
+             for peer, value in times.items() if not peer.startswith(('recsort', 'copies'))]
+    return ({'shards': table(['on each device', 'keys', 'one device, ms', 'two devices, ms', 'times its throughput'], rows, words=2),
+             'shards together': table(['in all', 'keys', 'one device, ms', 'two devices, ms'], together, words=2),
+             'shards model': table(['on each device', 'devices', 'sort, ms', 'cut, ms', 'copies, ms', 'merge, ms', 'in all, ms',
+                                    'times one device'], models),
+             'shard peers': table(['sort', 'on each device', 'keys', 'its time, ms', 'recsort, ms'], peers, words=3)},
+            {'shards': chart('Records in the memory of two H200, sorted together', 'billion records a second', True,
+                             [(2, 'one device, its share'), (0, 'two devices')], list(bars.items()), label=80)})
+
+
 # ---- Files that are larger than memory ----
 
 def spilled(path):
@@ -309,9 +367,9 @@ def everything():
     for path in HERE.glob('*-mpi.txt'):
         pages[SCALE], drawn = processes(path)
         charts.update(drawn)
-    made = spilled(HERE / 'files-2-gib-2-cores.txt')
-    pages[SCALE] = {**pages[SCALE], **made[0]}
-    charts.update(made[1])
+    for made in spilled(HERE / 'files-2-gib-2-cores.txt'), several_gpus(HERE / 'nvidia-h200-shards.txt'):
+        pages[SCALE] = {**pages[SCALE], **made[0]}
+        charts.update(made[1])
     texts = {}
     for page, tables in pages.items():
         text = page.read_text()

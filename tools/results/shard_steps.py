@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Where the time of a sort of several shards goes: the kernels of each step on each device, as torch's profiler sees them.
+"""Where the time of a sort of several shards goes: its kernels and copies, as torch's profiler sees them.
 
-Usage: shard_steps.py [SHARDS-on-DEVICES]...
+Usage: shard_steps.py [--kernels] SHARDS-on-DEVICES...
 Sorts 2^28 records of a float and a number, and 2^27 Entities, on each of the devices, and 2^24 of each in all. The
 library and the plugin are found by LD_LIBRARY_PATH and RECSORT_PLUGIN_PATH, the package by PYTHONPATH.
 """
@@ -20,9 +20,9 @@ SCHEMAS = {
                    '- {name: angle, type: float32}\n- {name: sprite, type: int16}\n- {name: distance, type: float32}\n'
                    'keys: [{field: distance, order: desc}]\n')}
 SHARES = {'f32+u32': 1 << 28, 'entity': 1 << 27}
-# The steps by their kernels. What comes before the first kernel of the cut is the sort.
-CUT, EXCHANGE = re.compile('find_ends'), re.compile('gather_pieces|Memcpy PtoP')
-STEPS = 'sort', 'cut', 'exchange', 'merge'
+# The first kernels of the cut, and the copies and kernels behind it; what comes before is the sort.
+CUT, COPY, MERGE = re.compile('find_ends'), re.compile('Memcpy'), re.compile('move_runs|cut_runs|merge_pieces|merge_tiles|gather')
+COLUMNS = 'sort', 'cut', 'the rest', 'copies', 'merges'
 REPEATS = 7
 
 
@@ -71,28 +71,23 @@ def is_sorted(shards):
     return True
 
 
-def steps_of(profile):
-    """The time from the first kernel of each step to that of the next one, ms: on the device where it takes longest. Steps
-    begin on all devices when the host has waited for all, but for the launches."""
-    events = [event for event in profile.events() if event.device_type == torch.autograd.DeviceType.CUDA]
-    begin, end = {}, max(event.time_range.end for event in events)
-    step = 'sort'
-    for event in sorted(events, key=lambda event: event.time_range.start):
-        if CUT.search(event.name):
-            step = 'cut'
-        elif EXCHANGE.search(event.name):
-            step = 'exchange'
-        elif step == 'exchange':
-            step = 'merge'
-        begin.setdefault(step, event.time_range.start)
-    times, order = {}, [step for step in STEPS if step in begin] + [None]
-    for step, following in zip(order, order[1:]):
-        times[step] = ((begin[following] if following else end) - begin[step]) / 1000
+def steps_of(profile, devices):
+    """ms: from the first kernel to the first one of the cut, to what follows that, and to the end; and, of the rest, how long
+    copies and merges are under way on a device, which they are at the same time."""
+    events = sorted((event for event in profile.events() if event.device_type == torch.autograd.DeviceType.CUDA),
+                    key=lambda event: event.time_range.start)
+    start = lambda event: event.time_range.start / 1000
+    took = lambda event: (event.time_range.end - event.time_range.start) / 1000
+    first_cut = next(i for i, event in enumerate(events) if CUT.search(event.name))
+    rest = next(i for i, event in enumerate(events) if i > first_cut and not CUT.search(event.name))
+    end = max(event.time_range.end for event in events) / 1000
     busy = {}
     for event in events:
         name = re.sub(r'<.*|\(.*', '', event.name.replace('(anonymous namespace)::', '').replace('void ', ''))[:40]
-        busy[name] = busy.get(name, 0) + (event.time_range.end - event.time_range.start) / 1000
-    return times, busy
+        busy[name] = busy.get(name, 0) + took(event)
+    bounds = [start(events[0]), start(events[first_cut]), start(events[rest]), end]
+    return [after - before for before, after in zip(bounds, bounds[1:])] + \
+        [sum(took(event) for event in events[rest:] if what.search(event.name)) / devices for what in (COPY, MERGE)], busy
 
 
 def measure(record, number, devices, share):
@@ -100,7 +95,7 @@ def measure(record, number, devices, share):
     sorter = sorter_of(yaml)
     shards = [torch.empty((share, size), dtype=torch.uint8, device=f'cuda:{s % devices}') for s in range(number)]
     jobs, rooms = jobs_of(sorter, shards, share)
-    found, all_busy = [], []
+    found = []
     for _ in range(REPEATS):
         for records in shards:
             fill(records)
@@ -110,24 +105,22 @@ def measure(record, number, devices, share):
             lib.run(sorter, jobs, number)
         if not is_sorted(shards):
             raise SystemExit('not sorted')
-        times, busy = steps_of(profile)
+        times, busy = steps_of(profile, devices)
         found.append(times)
-        all_busy.append(busy)
     lib.sorter_destroy(sorter)
-    medians = [statistics.median(times.get(step, 0) for times in found[1:]) for step in STEPS]
-    print(f'{record:8} {share:10} {number:2} on {devices}' + ''.join(f'{value:10.3f}' for value in medians) +
-          f'{sum(medians):10.3f}', flush=True)
+    medians = [statistics.median(times) for times in zip(*found[1:])]
+    print(f'{record:8} {share:10} {number:2} on {devices}' + ''.join(f'{value:10.3f}' for value in medians), flush=True)
     if '--kernels' in sys.argv:
-        for name, value in sorted(all_busy[-1].items(), key=lambda item: -item[1])[:12]:
+        for name, value in sorted(busy.items(), key=lambda item: -item[1])[:12]:
             print(f'    {name:40} {value:10.3f}')
     del shards, jobs, rooms
     torch.cuda.empty_cache()
 
 
 def main():
-    layouts = [argument for argument in sys.argv[1:] if argument[0] != '-'] or ['2-on-1', '2-on-2']
-    print('ms from the first kernel of a step to that of the next; medians of', REPEATS - 1)
-    print('record        each shards' + ''.join(f'{step:>10}' for step in STEPS) + f'{"all":>10}')
+    layouts = [argument for argument in sys.argv[1:] if argument[0] != '-']
+    print('ms; copies and merges, which overlap, are under way so long on a device; medians of', REPEATS - 1)
+    print('record        each shards' + ''.join(f'{column:>10}' for column in COLUMNS))
     for record, most in SHARES.items():
         for layout in layouts:
             number, devices = (int(word) for word in layout.split('-on-'))
