@@ -85,7 +85,7 @@ export LD_LIBRARY_PATH RECSORT_PLUGIN_PATH="$build/plugins/cuda"
 export OMP_WAIT_POLICY=passive # several programs run at the same time
 device_programs='tests/gpu/device-check tests/gpu/pairs-check tests/gpu/header-check tests/gpu/header-examples
   tests/gpu/header-both tests/gpu/device-soak'
-bench='tools/bench/recbench tools/bench/recbench-sorts tools/bench/recbench-gpu'
+bench='tools/bench/recbench tools/bench/charts.py tools/bench/recbench-sorts tools/bench/recbench-gpu'
 shard_programs="tests/gpu/shards-check tests/gpu/shards-random $bench"
 programs=
 for step in ${only:-all}; do
@@ -97,7 +97,7 @@ for step in ${only:-all}; do
   esac
 done
 for program in $programs; do
-  [ -x "$build/$program" ] || fail "$build/$program is not there"
+  [ -e "$build/$program" ] || fail "$build/$program is not there"
 done
 
 # Other sorts of several devices, if they were built.
@@ -116,7 +116,7 @@ collect_into() { # DIR
     tar -xf - -C "$1"
   mkdir -p "$1/packages/usr/lib"
   for program in $programs; do ldd "$build/$program" 2> /dev/null || true; done |
-    awk '/ => / && $1 ~ /^lib(yaml|cmocka|cjson|gomp|omp|xxhash|cub-of-headers)/ { print $3 }' | sort -u |
+    awk '/ => / && $1 ~ /^lib(yaml|cmocka|cjson|gomp|omp|xxhash|tbb|hwy|atomic|cub-of-headers)/ { print $3 }' | sort -u |
     xargs -I @ cp -L @ "$1/packages/usr/lib"
 }
 if [ -n "$collect" ]; then collect_into "$collect"; exit 0; fi

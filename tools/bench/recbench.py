@@ -85,8 +85,8 @@ OTHERS = {
     # Records of each shard; or of all, which one device has, too.
     'shards': ('gpu', [(['f32+u32'], SHARD_ORDERS, [256 * M], ['']), (['entity'], SHARD_ORDERS, [128 * M], ['']),
                        (['f32+u32', 'entity'], SHARD_ORDERS, [16 * M], [', in all'])]),
-    'shard-peers': ('gpu', [(['f32+u32', 'entity'], ['random', 'skewed', 'sorted'], [128 * M],
-                             [', beside CUB and NCCL', ', beside cudax::sort'])]),
+    'shard-peers': ('gpu', [(['f32+u32', 'entity'], ['random', 'sorted'], [M, 128 * M], [', beside CUB and NCCL']),
+                            (['f32+u32', 'entity'], ['random', 'sorted'], [M], [', beside cudax::sort'])]),
     'mpi': ('mpi', [(['entity'], ['random', 'sorted', 'nearly', 'equal'], [4 * M], [])]),
     'python': ('python', [(['float32', 'float32+int32'], ['random'], [M, 4 * M], [''])]),
     'torch': ('python', [(['float32'], ['random'], [M, 4 * M, 16 * M], [''])]),
