@@ -20,7 +20,7 @@
 
 /* So many records are worth a part of their own. */
 #ifndef SHARDS_PART
-#define SHARDS_PART (1 << 20)
+#define SHARDS_PART (1 << 22)
 #endif
 
 /* After an error: nothing may run any more when the call returns. */

@@ -25,13 +25,16 @@
 #include "cuda/shared_kinds.h"
 
 #ifdef RS_REAL_GPU
-enum { MOST = 6000001 };
+enum { MOST = 3000001 };
 static const size_t sizes[] = {2, 1000, 50003};
 enum { APART = 2 }; /* every second case: to open devices takes longer than to sort */
 #else
 enum { MOST = 1200, DEVICES = STANDIN_DEVICES };
 static const size_t sizes[] = {2, 3, 31, 1200};
 enum { APART = 1 };
+#endif
+#ifndef SHARDS_PART
+#define SHARDS_PART (1 << 22)
 #endif
 enum { GUARD = 64, POISON = 0xa5, MOST_SHARDS = 20 };
 
@@ -369,10 +372,6 @@ static bool is_word(unsigned kind)
   return kind == ENTITY || kind == PAIR || kind == LONG;
 }
 
-#ifndef SHARDS_PART
-#define SHARDS_PART (1 << 20)
-#endif
-
 /* The parts in which each shard gets its records: shards.c. */
 static size_t parts_of(const setting *s)
 {
@@ -460,6 +459,20 @@ static void sorts_many_records(void **state)
     begin_shards(0);
     divide(&s, turn % 3 + 2, at_most(MOST), UNEVEN, turn % 2, false, &random);
     (void)check(turn % COUNT_OF(kinds), turn % 4 ? SOME : SKEWED, &s, &random);
+  }
+}
+
+/* So many that each shard gets its records in several parts. */
+static void sorts_in_parts(void **state)
+{
+  static const unsigned of[] = {PAIR, ROW, SMALL};
+  uint64_t random = 15;
+  (void)state;
+  for (size_t i = 0; i < COUNT_OF(of); i++) {
+    setting s = {0};
+    begin_shards(0);
+    divide(&s, 2, at_most(2 * (2 * SHARDS_PART + 1001)), EVEN, true, false, &random);
+    (void)check(of[i], SOME, &s, &random);
   }
 }
 
@@ -872,6 +885,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sorts_as_one_array),
       cmocka_unit_test(sorts_many_records),
+      cmocka_unit_test(sorts_in_parts),
       cmocka_unit_test(sorts_many_shards),
       cmocka_unit_test(sorts_again),
       cmocka_unit_test(invalid_records_are_named),

@@ -296,7 +296,7 @@ def model_of_shards(record, count, measured, steps):
     the records that come from others."""
     link = measured[record, 'random', count, '2 on 2']['copies to the next device']
     for devices in 2, 4, 8:
-        sort, _, _, _, merges = (value / devices for value in steps[record, count, devices, 1])
+        sort, _, merges, *_ = (value / devices for value in steps[record, count, devices, 1])
         cut, copies = steps[record, count, 2, 2][1], link * (devices - 1) / devices
         yield devices, sort, cut, copies, merges, sort + cut + max(copies, merges) + min(copies, merges) / PARTS
 
