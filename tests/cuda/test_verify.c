@@ -388,25 +388,30 @@ static void test_numbers_are_checked(void **state)
 
 /* ---- Shards ---- */
 
-static void turn_sorted_key(void)
+/* Of the sort of the first shard, in its workspace. */
+static void swap_shard_indices(void)
 {
-  *(uint32_t *)(uintptr_t)self->shards->seats[0].order.keys ^= UINT32_MAX;
+  const gpu_seat *const seat = &self->shards->seats[0];
+  const uint64_t each = device_aligned(COUNT / 2 * sizeof(uint32_t));
+  swap_indices(seat->memory + seat->rooms.work + each);
+  swap_indices(seat->memory + seat->rooms.work + 2 * each);
 }
 
-/* The first of two equal ones becomes greater: a merge that finds its way by others is misled no
- * further. Keys are made of the records that were received. */
-static void turn_received_key(void)
+/* The first of two equal ones of the second sorted shard becomes greater: a merge that finds its
+ * way by others is misled no further. */
+static void turn_sorted_key(void)
 {
-  const gpu_seat *const seat = &self->shards->seats[1];
-  unsigned char *records = (unsigned char *)seat->memory + seat->rooms.records;
+  unsigned char *records = (unsigned char *)self->shards->seats[1].memory;
   while (key_of(records, 0) != key_of(records, 1))
     records += SIZE;
   const uint32_t key = key_of(records, 0) + 1;
   memcpy(records, &key, sizeof key);
 }
 
-/* Sorts two shards; a fault strikes before launch `from_last` of those that end the sort: a gather
- * and a merge of each shard. */
+static long shard_launches; /* of a sort of shards */
+
+/* Sorts two shards; a fault strikes before launch `from_last`, counted from the end: the last two
+ * are the merges. */
 static recsort_status sort_shards(void (*strike)(void), long from_last, unsigned char *at)
 {
   const recsort_plugin_device *const device = plugin()->extension(RECSORT_PLUGIN_DEVICE);
@@ -425,9 +430,9 @@ static recsort_status sort_shards(void (*strike)(void), long from_last, unsigned
   const long before = standin_look().launches;
   assert_int_equal(device->run(self, 0, &program, jobs, 2, &error), RECSORT_OK);
   assert_memory_equal(at, expected, sizeof input);
-  const long launches = standin_look().launches - before;
+  shard_launches = standin_look().launches - before;
   memcpy(at, input, sizeof input);
-  planned = (fault){strike, standin_look().launches + launches - from_last};
+  planned = (fault){strike, standin_look().launches + shard_launches - from_last};
   standin_watch(watch);
   const recsort_status status = device->run(self, 0, &program, jobs, 2, &error);
   standin_watch(NULL);
@@ -439,15 +444,20 @@ static recsort_status sort_shards(void (*strike)(void), long from_last, unsigned
 static void test_shards_are_checked(void **state)
 {
   static unsigned char records[COUNT * SIZE];
+  long found = 0;
   (void)state;
   open_instance(RECSORT_VERIFY_FULL);
-  assert_int_equal(sort_shards(turn_sorted_key, 3, records), RECSORT_CORRUPT_RESULT);
-  assert_memory_equal(records, input, sizeof input); /* none has moved yet */
-  assert_int_equal(sort_shards(turn_received_key, 0, records), RECSORT_CORRUPT_RESULT);
+  assert_int_equal(sort_shards(turn_sorted_key, 1, records), RECSORT_CORRUPT_RESULT);
+  for (long from_last = 0; from_last < shard_launches; from_last++) {
+    const recsort_status status = sort_shards(swap_shard_indices, from_last, records);
+    if (status) found = from_last;
+    assert_true(status == RECSORT_OK || status == RECSORT_CORRUPT_RESULT);
+    assert_memory_equal(records, status ? input : expected, sizeof input); /* none has moved yet */
+  }
+  assert_true(found > 1);
   close_instance();
   open_instance(RECSORT_VERIFY_OFF);
-  assert_int_equal(sort_shards(turn_sorted_key, 3, records), RECSORT_OK);
-  assert_int_equal(sort_shards(turn_received_key, 0, records), RECSORT_OK);
+  assert_int_equal(sort_shards(turn_sorted_key, 1, records), RECSORT_OK);
   close_instance();
 }
 
