@@ -79,7 +79,7 @@ template <class Code, class Key, class Values>
 static device_status write_pairs(device_pairs pairs, uint32_t value_bytes, uint64_t count,
                                  const pairs_memory &memory, const void *codes, const void *order)
 {
-  const device_pairs_sorted sorted = {codes, order, 8 * sizeof(Code), 32, memory.differ, NULL};
+  const device_pairs_sorted sorted = {codes, order, 8 * sizeof(Code), 32, memory.differ, {}};
   device_status status =
       read_copy(&pairs.values_in, memory.values_copy, count * value_bytes, pairs.stream);
   if (!status)
