@@ -429,11 +429,11 @@ static recsort_status receive_pieces(const gpu_shards *shards, part *of, recsort
   recsort_status status = RECSORT_OK;
   for (uint32_t s = 0; s < shards->count && !status; s++) {
     const gpu_seat *const from = &shards->seats[s];
-    const uint64_t count = gpu_piece_count(shards, s, of->number),
-                   first = shards->cuts[(uint64_t)of->number * shards->count + s];
+    const uint64_t count = gpu_piece_count(shards, s, of->number);
+    if (count == 0) continue;
+    const uint64_t first = shards->cuts[(uint64_t)of->number * shards->count + s];
     const char *records = from->memory + first * size,
                *keys = from->memory + from->rooms.keys + first * key;
-    if (count == 0) continue;
     const bool stays =
         of->moves && of->piece_count > 1 && shards->devices[s] == shards->devices[of->seat_number];
     if (!stays) {
@@ -485,8 +485,9 @@ static recsort_status merge_part(gpu_shards *shards, uint32_t number, void *cont
   const uint64_t size = shards->program->record_size;
   part of = part_of(shards, number, *(const uint32_t *)context);
   const recsort_plugin_job job = pair_job(shards, of.count);
+  if (of.piece_count == 0) return RECSORT_OK;
   const recsort_status status = receive_pieces(shards, &of, error);
-  if (status || of.piece_count < 2) return status;
+  if (status || of.piece_count == 1) return status;
   if (!of.moves) return merge_keys(shards, &of, error);
   gpu_pairs pairs = gpu_plan_merge(of.seat->device, &job);
   pairs.job.stream = of.stream;
