@@ -82,7 +82,7 @@ static uint64_t put_key(unsigned kind, unsigned char *record, uint64_t value)
 {
   const uint32_t half = (uint32_t)(value / 2);
   const uint16_t narrow = (uint16_t)(value % 50000);
-  const float number = (float)(value % (1 << 24)) - 1000.5f;
+  const float number = (float)(value % (1 << 22)) - 1000.5f;
   const uint64_t wide[2] = {value / 3, value % 3};
   if (kind == ROW) {
     memcpy(record, &half, sizeof half);
@@ -103,7 +103,7 @@ static uint64_t put_key(unsigned kind, unsigned char *record, uint64_t value)
     return value;
   }
   memcpy(record + (kind == ENTITY ? 16 : 0), &number, sizeof number);
-  return kind == ENTITY ? (1 << 24) - value % (1 << 24) : value % (1 << 24);
+  return kind == ENTITY ? (1 << 22) - value % (1 << 22) : value % (1 << 22);
 }
 
 /* ---- Shards ---- */
