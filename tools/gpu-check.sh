@@ -132,7 +132,7 @@ judge() { # NAME STATUS LOG
 }
 
 describe_machine() {
-  say "GPU      $(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader | head -n 1)"
+  say "GPU      $(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader | uniq -c | sed 's/^ *1 //; s/^ *//')"
   say "CPU      $(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1), $(nproc) processors"
   say "kernel   $(uname -sr)"
   say "compiler $(nvcc --version 2> /dev/null | tail -n 1 || echo unknown)"
