@@ -6,15 +6,20 @@ as it can repeat. So no formula here repeats one of the library: if the library 
 
 Usage: proofs.py CLANG SOURCE-FOLDER MOST: runs have up to MOST elements
 """
+import os
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+DEBIANS = Path('/usr/bin/python3')  # for which setup.sh installs z3; another one may be first in the path
+
 try:
     import z3
 except ImportError:
+    if Path(sys.executable).resolve() != DEBIANS.resolve() and DEBIANS.exists():
+        os.execv(DEBIANS, [str(DEBIANS), '-B', *sys.argv])
     print('There is no z3 (Debian: python3-z3, PyPI: z3-solver): nothing is proved.')
     sys.exit(77)
 
