@@ -25,5 +25,5 @@ done
 for standard in 17 20; do
   "$clang" --driver-mode=cl --target=x86_64-pc-windows-msvc "/std:c++$standard" /Zs /EHsc /W4 /WX \
     /clang:-ffreestanding /clang:-nostdlibinc "-I$folder" "-I$source/tests/cpp" \
-    "-I$source/core/include" "$source/tests/cpp/msvc.cpp"
+    "-I$source/core/include" -- "$source/tests/cpp/msvc.cpp" # its path may look like an option
 done
