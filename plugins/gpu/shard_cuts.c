@@ -11,13 +11,12 @@
 #include "base/assert.h"
 #include "gpu/shards.h"
 
-enum { MOST_BITS = 11, LEAST_BITS = 4, MOST_ENDS = 1 << 15, MOST_PARTS = 8, ALL_PARTS = 64 };
+enum { MOST_BITS = 11, MOST_ENDS = 1 << 15, MOST_PARTS = 8 };
 
 uint32_t gpu_most_parts(uint32_t shards)
 {
   RS_ASSERT(shards > 0);
-  const uint32_t each = ALL_PARTS / shards;
-  return shards * (each > MOST_PARTS ? MOST_PARTS : each ? each : 1);
+  return shards * (shards <= DEVICE_MOVED_RUNS ? MOST_PARTS : 1);
 }
 
 /* Bits of a digit: more of them take fewer rounds. */
@@ -25,8 +24,9 @@ static uint32_t digit_bits(uint32_t parts)
 {
   RS_ASSERT(parts > 0);
   uint32_t bits = MOST_BITS;
-  while (bits > LEAST_BITS && (uint64_t)parts << bits > MOST_ENDS)
+  while ((uint64_t)parts << bits > MOST_ENDS)
     bits--;
+  RS_ASSERT(bits > 0);
   return bits;
 }
 
@@ -35,14 +35,12 @@ static uint64_t range_bytes(uint32_t shards)
   return gpu_most_parts(shards) * sizeof(device_range);
 }
 
-/* Fewer parts have more bits, but no more ends. */
 uint64_t gpu_cuts_bytes(uint32_t shards)
 {
-  const uint64_t parts = gpu_most_parts(shards), least = parts << LEAST_BITS;
-  return range_bytes(shards) + ((least > MOST_ENDS ? least : MOST_ENDS) + 1) * sizeof(uint64_t);
+  return range_bytes(shards) + (MOST_ENDS + 1) * sizeof(uint64_t);
 }
 
-static uint32_t parts_of(const gpu_shards *shards)
+static uint32_t all_parts(const gpu_shards *shards)
 {
   return shards->count * shards->parts;
 }
@@ -65,7 +63,7 @@ static recsort_status start_round(gpu_shards *shards, uint32_t number, void *con
   const round *const r = context;
   const gpu_seat *const seat = &shards->seats[number];
   if (seat->sorted.count == 0) return RECSORT_OK;
-  return judge_launch(device_find_ends(&seat->sorted, seat->ranges, parts_of(shards) - 1, r->shift,
+  return judge_launch(device_find_ends(&seat->sorted, seat->ranges, all_parts(shards) - 1, r->shift,
                                        r->bits, seat->ends, seat->device->stream),
                       error);
 }
@@ -124,7 +122,7 @@ static void finish(gpu_shards *shards, uint32_t cut, uint64_t rank)
 /* Sets the first row of cuts, the last one, and the ranges; returns the number of all records. */
 static uint64_t begin(gpu_shards *shards)
 {
-  const uint32_t count = shards->count, parts = parts_of(shards);
+  const uint32_t count = shards->count, parts = all_parts(shards);
   uint64_t all = 0;
   for (uint32_t s = 0; s < count; s++) {
     const uint64_t own = shards->seats[s].job.count;
@@ -140,7 +138,7 @@ static uint64_t begin(gpu_shards *shards)
 recsort_status gpu_find_cuts(gpu_shards *shards, recsort_error *error)
 {
   const uint64_t all = begin(shards);
-  const uint32_t parts = parts_of(shards);
+  const uint32_t parts = all_parts(shards);
   recsort_status status = RECSORT_OK;
   round r = {.shift = shards->program->key_bits, .bits = digit_bits(parts)};
   for (bool open = parts > 1; open && r.shift && !status;) {

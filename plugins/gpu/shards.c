@@ -8,9 +8,9 @@
  *             records of a few pieces move as they are merged; otherwise their keys are merged, and
  *             the records gathered
  *
- * The host waits behind the sort, in the search for cuts, and in the end. Until the exchange begins
- * the shards are as they were. All memory is that of the jobs; what is opened stays open for the
- * next sort on the same devices. */
+ * The host waits for the callers' streams, behind the sort, in the search for cuts, and in the end.
+ * Until the exchange begins the shards are as they were. All device memory is that of the jobs;
+ * what is opened stays open for the next sort on the same devices. */
 #include "gpu/shards.h"
 
 #include <stdio.h>
@@ -129,11 +129,21 @@ static uint64_t shards_bytes(uint64_t count)
          count * sizeof(int);
 }
 
-static recsort_status check_program(const recsort_key_program *program, recsort_error *error)
+/* What is refused before sizes are computed, which might overflow. */
+static recsort_status check_jobs(const recsort_key_program *program, const recsort_job *jobs,
+                                 size_t job_count, recsort_error *error)
 {
-  return records_encodable(program)
-             ? RECSORT_OK
-             : refuse(error, "on a device, keys have at most 128 bits and 16 parts");
+  enum { MOST_COUNT_BITS = 40 /* more than any device has memory for */ };
+  if (!records_encodable(program))
+    return refuse(error, "on a device, keys have at most 128 bits and 16 parts");
+  for (uint32_t s = 0; s < job_count; s++) {
+    const recsort_job job = gpu_read_job(jobs, s);
+    if (!(((uint64_t)job.count | (uint64_t)job.head) >> MOST_COUNT_BITS)) continue;
+    const recsort_status status = refuse(error, "there are too many records for a device");
+    gpu_name_shard(s, error);
+    return status;
+  }
+  return RECSORT_OK;
 }
 
 static recsort_status plan_seat(const gpu_instance *self, const gpu_shards *shards,
@@ -159,7 +169,7 @@ recsort_status gpu_plan_shards(const gpu_instance *self, uint32_t algorithm,
 {
   const gpu_shards shards = describe(algorithm, program, jobs, job_count);
 
-  recsort_status status = check_program(program, error);
+  recsort_status status = check_jobs(program, jobs, job_count, error);
   if (status) return status;
   for (uint32_t s = 0; s < job_count && !status; s++) {
     const recsort_job job = gpu_read_job(jobs, s);
@@ -289,7 +299,7 @@ static recsort_status seat_jobs(gpu_instance *self, uint32_t algorithm,
   gpu_instance on = {.host = self->host};
   uint64_t first = 0;
 
-  recsort_status status = check_program(program, error);
+  recsort_status status = check_jobs(program, jobs, shards->count, error);
   shards->program = program;
   shards->algorithm = algorithm;
   shards->index_bits = now.index_bits;
@@ -499,8 +509,10 @@ static recsort_status merge_part(gpu_shards *shards, uint32_t number, void *cont
     for (uint32_t p = 0; p < of.piece_count; p++)
       of.pieces[p].keys = (const char *)of.pieces[p].records + ((const char *)words.data - first);
   }
+  const runtime_device *const device = of.seat->device;
   const device_merge_move move = {(char *)of.seat->job.sorted + of.at * size, size,
-                                  pairs.certificate.disorder, shards->are_words ? &words : NULL};
+                                  of.seat->wanted >= device->verify_least ? device->disorder : NULL,
+                                  shards->are_words ? &words : NULL};
   return judge_launch(device_merge_records(&pairs.job, of.pieces, of.piece_count, &move), error);
 }
 
@@ -530,9 +542,8 @@ recsort_status gpu_sort_shards(gpu_instance *self, uint32_t algorithm,
                                const recsort_key_program *program, const recsort_job *jobs,
                                size_t job_count, recsort_error *error)
 {
-  recsort_key_program keys = *program;
   recsort_status status = open_seats(self, jobs, (uint32_t)job_count, error);
-  if (!status) status = seat_jobs(self, algorithm, &keys, jobs, error);
+  if (!status) status = seat_jobs(self, algorithm, program, jobs, error);
   if (status) return status;
   status = sort_all(self, error);
   if (status) drain(self->shards);

@@ -7,10 +7,10 @@
 #include "gpu/device_shards.h"
 #include "gpu/gpu_plugin.h"
 
-/* The memory of a shard, in this order, and its bytes: its records, sorted; their keys, if these
- * are not words of the records; and what the sort works in. When all shards are sorted, this is for
- * the records that come from other devices, and behind them for their keys, or for the pairs of a
- * merge that moves no records. */
+/* The memory of a shard, in this order, and its bytes without those of the sort: its records,
+ * sorted; their keys, if these are not words of the records; and what the sort works in. When all
+ * shards are sorted, this is for the records that come from other devices, and behind them for
+ * their keys, or for the pairs of a merge that moves no records. */
 typedef struct gpu_seat_rooms {
   uint64_t keys, work, received_keys, bytes;
 } gpu_seat_rooms;

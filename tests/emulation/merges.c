@@ -293,9 +293,11 @@ static const char *move_with(const sample *s, unsigned char *from, key_words key
   if (merge_moved(s, from, keys, aside, &move)) return emulator_failure();
   const char *const wrong = look_at_moved(s, from, to);
   if (wrong || disorder) return wrong ? wrong : "an order that is right is not seen";
-  if (s->job.count > MOST_TURNED || !(lower_key(s, keys) || turn_keys(s, keys))) return NULL;
+  if (!(lower_key(s, keys) || turn_keys(s, keys))) return NULL;
   if (merge_moved(s, from, keys, aside, &move)) return emulator_failure();
-  if (!disorder) return "an order that is wrong is not seen";
+  if (!disorder && s->job.count <= MOST_TURNED) return "an order that is wrong is not seen";
+  for (size_t i = 0; i < GUARD_BYTES; i++)
+    if (to[bytes + i] != POISON) return "moved wrong runs behind the end";
   move.disorder = NULL;
   return merge_moved(s, from, keys, aside, &move) ? emulator_failure() : NULL;
 }

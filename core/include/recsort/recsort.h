@@ -137,9 +137,9 @@ RECSORT_API void recsort_schema_destroy(recsort_schema *schema);
  *  - DEVICE_LOST: the device does not respond any more. What is wanted may be partly written.
  *  - INVALID_ARGUMENT: the job is wrong. Nothing is written.
  *  - Several jobs: INVALID_RECORD, whose text has the number of the shard and that of the first
- *    invalid record in it, both from 0; CORRUPT_RESULT, as in a job's `status`; OUT_OF_MEMORY of
- *    the host. After these the shards are as they were, and so they are after a DEVICE_ERROR that
- *    comes before records have begun to move between shards. */
+ *    invalid record in it, both from 0; OUT_OF_MEMORY of the host. After these the shards are as
+ *    they were. So they are after a CORRUPT_RESULT, as in a job's `status`, or a DEVICE_ERROR, if it
+ *    comes before records have begun to move between shards; otherwise they hold anything. */
 RECSORT_API recsort_status recsort_run(recsort_sorter *sorter, const recsort_job *jobs,
                                        size_t job_count, recsort_error *error);
 

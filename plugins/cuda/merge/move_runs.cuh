@@ -33,7 +33,8 @@ enum {
   MOVED_RUNS = DEVICE_MOVED_RUNS,
   MOVED_BLOCKS = 5, /* of a multiprocessor at once */
   MOVED_UNITS = 8,  /* of a thread, whose loads overlap, of up to 4 bytes; see move_units */
-  PLACE_BITS = 12   /* of a record's place in its piece */
+  PLACE_BITS = 12,  /* of a record's place in its piece */
+  NO_SAMPLE = MOVED_RUNS * WARP_SIZE
 };
 static_assert(moved_items<uint32_t> * MERGE_TILE_BLOCK <= 1 << PLACE_BITS, "a tile has places");
 
@@ -90,7 +91,7 @@ struct moved_state {
   uint64_t units[MOVED_RUNS];                  /* in front of the records of each piece */
   uint32_t offsets[MOVED_RUNS + 1];            /* of the pieces in the tile */
   uint32_t samples[MOVED_RUNS];                /* of each run */
-  uint32_t winner;                             /* the last sample that is taken */
+  uint32_t winner;                             /* the last sample that is taken, or NO_SAMPLE */
 };
 
 template <class Keys>
@@ -118,6 +119,7 @@ DEVICE_INLINE void take_samples(const move_runs_args<Keys> &args, uint64_t step,
                                 typename Keys::type *samples)
 {
   const uint32_t lane = threadIdx.x % WARP_SIZE;
+  if (threadIdx.x == 0) state->winner = NO_SAMPLE;
   for (uint32_t run = threadIdx.x / WARP_SIZE; run < args.runs; run += blockDim.x / WARP_SIZE) {
     const uint64_t at = state->end[run] + (lane + 1) * step - 1;
     const bool is_there = at < args.run[run].count;
@@ -207,9 +209,10 @@ DEVICE_INLINE void move_ends(const move_runs_args<Keys> &args, uint64_t step, bo
 }
 
 /* Moves the ends of the pieces forward by the first records of what is left of all runs: by
- * `count`; or, if that is faster, by as many as there are up to some sample, at most `count`.
- * Between two samples of a run are fewer than a step of its keys, so those before the sample that
- * is number w of all are fewer than (w + runs - 1) steps. Ends with a barrier. */
+ * `count`, which is not 0 unless `exactly`; or, if that is faster, by as many as there are up to
+ * some sample, at most `count`. Between two samples of a run are fewer than a step of its keys, so
+ * those before the sample that is number w of all are fewer than (w + runs - 1) steps. Of runs that
+ * are not sorted it may be any number, within the runs. Ends with a barrier, if count is not 0. */
 template <class Keys>
 DEVICE_INLINE void cut_pieces(const move_runs_args<Keys> &args, uint64_t count, bool exactly,
                               moved_state *state, typename Keys::type *samples)
@@ -227,9 +230,9 @@ DEVICE_INLINE void cut_pieces(const move_runs_args<Keys> &args, uint64_t count, 
     for (uint32_t run = 0; run < args.runs; run++)
       all += state->samples[run];
     if (all < wanted) wanted = all;
-    DEVICE_ASSERT(wanted > 0);
     rank_samples(args.runs, wanted, state, samples);
     __syncthreads();
+    if (state->winner == NO_SAMPLE) return; /* the runs are not sorted */
     move_ends(args, step, !exactly, state, samples);
     __syncthreads();
     if (!exactly) break;
@@ -297,8 +300,8 @@ form_tile(const move_runs_args<Keys> &args, const moved_state *state, typename K
 }
 
 /* Writes the elements of the tile's keys. Returns their form, and sets *good to whether the keys of
- * this thread are in its range: one that is out of order may have any digest. A thread loads its
- * words before it looks at one. One barrier. */
+ * this thread are in its range too: one that is out of order may have any digest. A thread loads
+ * its words before it looks at one. One barrier. */
 template <class Keys>
 DEVICE_INLINE element_form<typename Keys::type>
 put_elements(const move_runs_args<Keys> &args, const moved_state *state, typename Keys::type *ends,
@@ -321,9 +324,10 @@ put_elements(const move_runs_args<Keys> &args, const moved_state *state, typenam
   for (uint32_t k = 0; k < items; k++) {
     const uint32_t i = threadIdx.x + k * blockDim.x;
     if (i >= count) break;
-    const auto digest = (args.keys.code(words[k]) - form.digest.least) >> form.digest.shift;
+    const auto code = args.keys.code(words[k]);
+    const auto digest = (code - form.digest.least) >> form.digest.shift;
     elements[i] = (uint32_t)digest << form.tag_bits | i;
-    *good &= digest >> (32 - form.tag_bits) == 0;
+    *good &= !(code < form.digest.least) && digest >> (32 - form.tag_bits) == 0;
   }
   return form;
 }
@@ -429,6 +433,18 @@ DEVICE_INLINE bool comes_before(const tile_keys<Keys> &keys, uint32_t one, uint3
   return x < y || (x == y && one < next);
 }
 
+/* True if the tile's records may follow those of the tile before, of which *last is the last key: a
+ * thread, which replaces it. */
+template <class Keys, class Key>
+DEVICE_INLINE bool may_follow_tile(const tile_keys<Keys> &keys, const element_form<Key> &form,
+                                   uint32_t count, const uint32_t *elements, bool is_first,
+                                   Key *last)
+{
+  const bool may = is_first || !(keys.at(form.tag(elements[0])) < *last);
+  *last = keys.at(form.tag(elements[count - 1]));
+  return may;
+}
+
 /* Turns elements into the numbers of records: their places in pieces, and above them the runs.
  * Returns whether the records of this thread and those in front of them are in order. Ends with a
  * barrier. */
@@ -478,6 +494,7 @@ __global__ void __launch_bounds__(MERGE_TILE_BLOCK, device_blocks(MERGE_TILE_BLO
   constexpr uint32_t items = moved_items<key>;
   device_await_before();
   DEVICE_SHARED_ARRAY(moved_state, state, 1);
+  DEVICE_SHARED_ARRAY(key, last, 1); /* of the tile before, of which one thread knows */
   key *const samples = (key *)device_shared_memory();
   uint32_t *const elements = (uint32_t *)(samples + MOVED_RUNS * WARP_SIZE);
   uint32_t *const lists[2] = {elements, elements + args.tile};
@@ -493,13 +510,18 @@ __global__ void __launch_bounds__(MERGE_TILE_BLOCK, device_blocks(MERGE_TILE_BLO
     cut_pieces(args, plan_min(left, args.tile), left <= args.tile, state, samples);
     place_pieces(args, state);
     const uint32_t count = state->offsets[args.runs];
-    DEVICE_ASSERT(count > 0 && count <= left && count <= args.tile);
+    if (count == 0 || count > left || count > args.tile) { /* the runs are not sorted */
+      good = false;
+      break;
+    }
     const auto form = put_elements(args, state, samples, lists[0], &good);
     uint32_t side = merge_lists<BY_ELEMENT, items>(keys, form, lists);
     if (!repair_order(lists[side], count, keys, form)) {
       (void)put_elements(args, state, samples, lists[0], &good);
       side = merge_lists<BY_KEY, items>(keys, form, lists);
     }
+    if (args.disorder && threadIdx.x == 0)
+      good &= may_follow_tile(keys, form, count, lists[side], at == first, last);
     good &= find_places(keys, form, count, args.disorder != NULL, lists[side], lists[1 - side]);
     move_records<MOVED_UNITS>(&args.move, at, piece_places{lists[1 - side], state}, count);
     at += count;
@@ -542,6 +564,10 @@ static device_status start_move_runs(const device_job *job, const device_piece *
                                                 job->multiprocessors * MOVED_BLOCKS));
   args.move = units_of_pieces(pieces, count, move, plan.block);
   args.disorder = move->disorder;
+  uint64_t all = 0;
+  for (uint32_t p = 0; p < count; p++)
+    all += pieces[p].count;
+  RS_ASSERT(all == job->count);
   for (uint32_t p = 0; p < count; p++)
     args.run[p] = {(const char *)pieces[p].keys,
                    ((uintptr_t)pieces[p].records - (uintptr_t)args.move.from) / args.move.unit,
