@@ -138,8 +138,8 @@ RECSORT_API void recsort_schema_destroy(recsort_schema *schema);
  *  - INVALID_ARGUMENT: the job is wrong. Nothing is written.
  *  - Several jobs: INVALID_RECORD, whose text has the number of the shard and that of the first
  *    invalid record in it, both from 0; OUT_OF_MEMORY of the host. After these the shards are as
- *    they were. So they are after a CORRUPT_RESULT, as in a job's `status`, or a DEVICE_ERROR, if it
- *    comes before records have begun to move between shards; otherwise they hold anything. */
+ *    they were. So they are after a CORRUPT_RESULT, as in a job's `status`, or a DEVICE_ERROR, if
+ *    it comes before records have begun to move between shards; otherwise they hold anything. */
 RECSORT_API recsort_status recsort_run(recsort_sorter *sorter, const recsort_job *jobs,
                                        size_t job_count, recsort_error *error);
 
@@ -590,9 +590,9 @@ typedef struct recsort_options {
   const char *const *plugin_options;  /* for the plugin, each "key=value", such as "memory=8G";
                                        * copied. If a key comes twice, the last one counts */
   size_t plugin_option_count;
-  size_t record_size; /* sizeof your record; refused if the schema's record has another size */
+  size_t record_size;    /* sizeof your record; refused if the schema's record has another size */
   recsort_verify verify; /* job.h */
-  bool on_device; /* the arrays of jobs are in a device's memory: see "Devices" below */
+  bool on_device;        /* the arrays of jobs are in a device's memory: see "Devices" below */
 } recsort_options;
 
 /* ---- What the sorter does and did ------------------------------------------------------------ */
@@ -703,9 +703,9 @@ typedef struct recsort_stats {
  *
  * Several jobs (job.h) are sorted by all their devices together: each sorts its shard to its
  * workspace, then they exchange records, straight from device to device if there is peer access
- * between them, which is enabled and stays so; otherwise through the host. recsort_run waits then, so it cannot be
- * captured. Records, workspaces and streams are of the devices' primary contexts. The first such
- * call, and one for other devices than the one before, opens the devices. */
+ * between them, which is enabled and stays so; otherwise through the host. recsort_run waits then,
+ * so it cannot be captured. Records, workspaces and streams are of the devices' primary contexts.
+ * The first such call, and one for other devices than the one before, opens the devices. */
 
 /* ---- Keys, to search or merge sorted records -------------------------------------------------
  *
