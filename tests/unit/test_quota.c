@@ -125,6 +125,7 @@ static int count_threads(const char *group, bool is_version_2)
   recsort_schema *schema = NULL;
   recsort_sorter *counting = NULL, *told = NULL;
   static uint32_t records[RECORDS];
+  const size_t own = threads_here(); /* an emulator of processors has some of its own */
   options.plugin = "cpu";
   if (!put(group, "cgroup.procs", "0")) return 10;
   if (recsort_schema_load_memory(text, sizeof text - 1, NULL, NULL, &schema, NULL)) return 11;
@@ -140,14 +141,14 @@ static int count_threads(const char *group, bool is_version_2)
   for (uint32_t i = 0; i < RECORDS; i++)
     records[i] = i * UINT32_C(2654435761);
   if (recsort_sort(counting, records, RECORDS, NULL)) return 22;
-  if (threads_here() != 1) return 23;
+  if (threads_here() != own) return 23;
   if (!put_quota(group, is_version_2, 2)) return 17;
   if (recsort_sorter_reserve(counting, &job, NULL)) return 18;
   if (threads_of(counting) != 2) return 19;
   for (uint32_t i = 0; i < RECORDS; i++)
     records[i] = i * UINT32_C(2654435761);
   if (recsort_sort(counting, records, RECORDS, NULL)) return 24;
-  if (threads_here() != 2) return 25;
+  if (threads_here() != own + 1) return 25;
   if (recsort_sorter_reserve(told, &job, NULL)) return 20;
   if (threads_of(told) != 3) return 21;
   recsort_sorter_destroy(counting);
