@@ -83,7 +83,8 @@ static bool moves_all(const gpu_shards *shards)
   return device_merge_moves(shards->count, shards->program->record_size);
 }
 
-/* The job that sorts a shard, with memory that stands for its own if there is none. */
+/* The job that sorts a shard. While it is only planned, there is no memory yet: other addresses
+ * stand for it. */
 static recsort_job own_job(const gpu_shards *shards, const recsort_job *job, char *memory,
                            const gpu_seat_rooms *rooms)
 {

@@ -1,7 +1,7 @@
 /* move_runs.cuh - merges a few runs of keys, and moves the records that they belong to in place of
  * pairs. A block merges a range of the output, tile by tile:
  *
- *   it cuts the runs where the next tile ends, by samples of what is left of them
+ *   it finds where the next tile ends in each run, by samples of the run's remaining keys
  *   each thread loads keys of the pieces between, and puts their elements (elements.cuh) in shared
  *   memory
  *   rounds of merges there make one list of the pieces: two lists at a time, each thread a part of
@@ -112,8 +112,8 @@ DEVICE_INLINE typename Keys::type key_at(const move_runs_args<Keys> &args, uint3
 
 /* ---- Cuts ---- */
 
-/* Puts samples of what is left of each run behind `end` in shared memory: every `step`-th key, up
- * to a warp's. */
+/* Puts samples of each run's remaining keys, behind `end`, in shared memory: every `step`-th key,
+ * up to a warp's. */
 template <class Keys>
 DEVICE_INLINE void take_samples(const move_runs_args<Keys> &args, uint64_t step, moved_state *state,
                                 typename Keys::type *samples)
