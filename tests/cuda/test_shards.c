@@ -661,6 +661,10 @@ static void wrong_jobs_are_refused(void **state)
   wrong = s;
   wrong.devices[1] = 99;
   REFUSED(try_plan(sorter, &wrong, &error), RECSORT_PLUGIN_ERROR);
+  wrong = s;
+  wrong.counts[1] = (size_t)1 << 59; /* its bytes overflow */
+  assert_int_equal(try_plan(sorter, &wrong, &refusal), RECSORT_PLUGIN_ERROR);
+  if (!strstr(refusal.text, "shard 1: there are too many records")) fail_msg("%s", refusal.text);
   recsort_sorter_destroy(sorter);
   drop_shards(&s);
 }

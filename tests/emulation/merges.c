@@ -447,6 +447,36 @@ static tally run_cases(const shape *shapes, size_t count, size_t rounds, size_t 
   return t;
 }
 
+/* Neighbours that are exchanged are told where a tile ends, too: a block has two tiles of one run.
+ */
+static bool borders_are_seen(void)
+{
+  enum { COUNT = 5000, BEGIN = 740, END = 800, BLOCK = 64 };
+  static uint32_t keys[COUNT], moved[COUNT];
+  const device_job job = {.count = COUNT,
+                          .key_bits = 32,
+                          .key_width = 32,
+                          .index_bits = 32,
+                          .block = BLOCK,
+                          .shared_bytes = SHARED_BYTES,
+                          .multiprocessors = 1};
+  const device_piece piece = {keys, keys, COUNT};
+  bool good = true;
+  for (uint32_t i = 0; i < COUNT; i++)
+    keys[i] = i;
+  for (uint32_t i = BEGIN; i < END; i++) {
+    uint32_t disorder = 0;
+    const device_merge_move move = {moved, sizeof *moved, &disorder, NULL};
+    keys[i] = i + 1;
+    keys[i + 1] = i;
+    good = device_merge_records(&job, &piece, 1, &move) == 0 && disorder == 1 && good;
+    keys[i] = i;
+    keys[i + 1] = i + 1;
+  }
+  (void)printf("borders of tiles: %s\n", good ? "seen" : "NOT SEEN");
+  return good;
+}
+
 enum { ROUNDS = 24, SHOWN_FAILURES = 20 };
 
 static bool pass_cases(const void *context, unsigned patience)
@@ -464,7 +494,8 @@ static bool passed(const char *name, tally t)
 int main(int argc, char **argv)
 {
   const bool only_cases = argc > 1 && strcmp(argv[1], "--cases") == 0;
-  bool good = passed("sorted", run_cases(sorted, COUNT_OF(sorted), 3, SHOWN_FAILURES, true, 0));
+  bool good = borders_are_seen();
+  good = passed("sorted", run_cases(sorted, COUNT_OF(sorted), 3, SHOWN_FAILURES, true, 0)) && good;
   emulator_clear_sites();
   const tally t = run_cases(merged, COUNT_OF(merged), ROUNDS, SHOWN_FAILURES, true, 0);
   good = passed("merged", t) && good;
