@@ -32,12 +32,15 @@ template <class Type> struct words_of {
 template <class Key> DEVICE_INLINE uint64_t hash_key(const Key &key)
 {
   const words_of<Key> words(key);
-  uint64_t hash = 0;
-  if (words.count == 1) return hash_words(words.of[0], words.of[0] * 0x27d4eb2fu, 0);
-  DEVICE_UNROLL
-  for (uint32_t w = 0; w + 1 < words.count; w++)
-    hash += hash_words(words.of[w], words.of[w + 1], w);
-  return hash;
+  if constexpr (words_of<Key>::count == 1) {
+    return hash_words(words.of[0], words.of[0] * 0x27d4eb2fu, 0);
+  } else {
+    uint64_t hash = 0;
+    DEVICE_UNROLL
+    for (uint32_t w = 1; w < words.count; w++)
+      hash += hash_words(words.of[w - 1], words.of[w], w - 1);
+    return hash;
+  }
 }
 
 /* Each word of either comes together with one of the other. */
@@ -98,6 +101,14 @@ DEVICE_INLINE void add_parts(const device_certificate &certificate, const uint64
   for (uint32_t w = 0; w < blockDim.x / WARP_SIZE; w++)
     all += parts[w];
   (void)device_add64(certificate.balance, all);
+}
+
+/* Sets a number to 0, unless it is NULL: a sort of few does, as a launch only for that takes
+ * longer.
+ */
+DEVICE_INLINE void clear_number(uint64_t *number)
+{
+  if (number && blockIdx.x == 0 && threadIdx.x == 0) *number = 0;
 }
 
 /* Adds the numbers of all threads of the block, of which there are `threads`, to the balance. By

@@ -8,10 +8,6 @@
 
 #include "base/assert.h"
 
-#ifndef CUDA_VERIFY_LEAST
-#define CUDA_VERIFY_LEAST (1 << 20)
-#endif
-
 #define LIMIT_VARIABLE "RECSORT_CUDA_MEMORY"
 
 enum { DRIVER_VERSION = 12000 }; /* the version whose context functions are used */
@@ -250,9 +246,6 @@ static recsort_status open_entered(const cuda_options *options, int number, runt
   if (!status) status = runtime_open_stream(&device->stream, error);
   if (status) runtime_unpin(device->mailbox);
   device->verify = options->verify;
-  device->verify_least = options->verify == RECSORT_VERIFY_FULL  ? 0
-                         : options->verify == RECSORT_VERIFY_OFF ? UINT64_MAX
-                                                                 : CUDA_VERIFY_LEAST;
   if (!status) {
     device->disorder = (uint32_t *)device->mailbox + DEVICE_MAILBOX / sizeof *device->disorder;
     device->facts = (char *)device->mailbox + 2 * DEVICE_MAILBOX;

@@ -77,8 +77,10 @@ device_status device_pairs_carry(const device_pairs *job, const device_job *on, 
 
 /* Does the whole of few pairs, which `sort` may do by device_skills.few: in `memory`, that of its
  * device_buffers. Nothing is encoded before; keys_out and values_out are written. The codes of all
- * bits have as many as the sort's keys. */
-device_status device_pairs_sort_few(const device_pairs *job, const device_job *sort, void *memory);
+ * bits have as many as the sort's keys. If `status` is not NULL, sort->cleared and keys_out are
+ * given, and *status becomes a recsort_status: whether the result is right. */
+device_status device_pairs_sort_few(const device_pairs *job, const device_job *sort, void *memory,
+                                    uint32_t *status);
 
 #ifdef __cplusplus
 }

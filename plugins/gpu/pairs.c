@@ -38,7 +38,7 @@ static gpu_pairs plan_pairs(const runtime_device *device, const recsort_plugin_j
   RS_ASSERT(job->algorithm < device_algorithm_count);
   gpu_pairs pairs = {
       .algorithm = &device_algorithms[job->algorithm],
-      .certificate = {.disorder = job->count >= device->verify_least ? device->disorder : NULL},
+      .certificate = {.disorder = runtime_verifies(device) ? device->disorder : NULL},
       .job = {.count = job->count,
               .key_bits = job->key_bits,
               .key_width = job->key_width,

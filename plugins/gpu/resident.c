@@ -7,7 +7,8 @@
  *             or many that are carried; encodes keys of all bits
  *   sort      of records (resident_records.c), or of numbers (resident_pairs.c)
  *   move      what the sort has not moved (resident_moves.c)
- *   conclude  writes what was found to the job's status, or RECSORT_OK, which is 0
+ *   conclude  writes what was found to the job's status, or RECSORT_OK, which is 0. Of few records
+ *             one kernel looks at the result and writes it, without what is found before (settles)
  *
  * In a captured stream, the device may choose among such jobs of fewer records, if their count is
  * there.
@@ -187,13 +188,23 @@ recsort_status gpu_job_bytes(const gpu_instance *self, uint32_t algorithm,
 
 /* ---- Begin ---- */
 
-/* True if a kernel of the job may find what its status tells. */
-static bool may_find(const resident *r)
+/* True if kernels may find a record or a segment that is wrong. */
+static bool may_refuse(const resident *r)
 {
-  bool found = r->segments.count || r->pairs.certificate.disorder;
-  for (uint32_t s = 0; s < r->whole.step_count && !found; s++)
-    found = r->whole.steps[s].kind == RECSORT_KEY_OFFSET;
-  return found;
+  bool may = r->segments.count > 0;
+  for (uint32_t s = 0; s < r->whole.step_count && !may; s++)
+    may = r->whole.steps[s].kind == RECSORT_KEY_OFFSET;
+  return may;
+}
+
+/* True if the kernel that looks at a result has all that the status tells. */
+static bool settles(const resident *r)
+{
+  const device_algorithm *const algorithm = r->pairs.algorithm;
+  if (!resident_is_checked(r) || may_refuse(r) || r->carries || r->job.head || !algorithm->skills ||
+      !algorithm->skills(&r->pairs.job).few)
+    return false;
+  return r->are_few || resident_settles_records(r);
 }
 
 static device_certificate certificate_of(const resident *r)
@@ -217,8 +228,11 @@ static recsort_status place(resident *r)
   r->room.behind = r->memory + r->room_at;
   r->buffers = device_divide(&r->pairs.job, r->memory, r->pairs.extra_bytes);
   r->unchanged.found = &r->facts->unchanged;
-  r->pairs.certificate = resident_is_checked(r) ? certificate_of(r) : (device_certificate){0};
-  r->finds = job->status && may_find(r);
+  r->settles = settles(r);
+  if (r->settles) r->pairs.job.cleared = &r->facts->settled;
+  r->pairs.certificate =
+      resident_is_checked(r) && !r->settles ? certificate_of(r) : (device_certificate){0};
+  r->finds = job->status && (resident_is_checked(r) || may_refuse(r));
   return RECSORT_OK;
 }
 
@@ -235,7 +249,7 @@ static device_status begin(resident *r)
   RS_ASSERT(r->facts);
   const recsort_job *const job = &r->job;
   device_status status = 0;
-  if (r->finds || r->segments.count)
+  if ((r->finds && !r->settles) || r->segments.count)
     status = runtime_start_clear(job->stream, r->facts, sizeof *r->facts);
   if (!status && job->device_count && r->segments.count)
     status = runtime_start_across(job->stream, &r->facts->offsets[1], job->device_count,
@@ -259,7 +273,7 @@ static device_status start(resident *r)
   const recsort_job *const job = &r->job;
   device_status status = job->count ? begin(r) : 0;
   if (!status && job->count) status = sort(r);
-  if (status || !job->status) return status;
+  if (status || !job->status || r->settles) return status;
   if (!r->finds) return runtime_start_clear(job->stream, job->status, sizeof(uint32_t));
   const device_certificate certificate = certificate_of(r);
   return records_conclude(&r->facts->records, &certificate, &r->facts->unchanged, job->status,

@@ -17,6 +17,7 @@ typedef struct resident_facts {
   uint32_t unchanged; /* of device_unchanged */
   uint32_t differ;    /* of device_pairs_encode */
   uint32_t lengths[DEVICE_MEASURE_WORDS];
+  uint64_t settled;    /* device_job.cleared */
   uint64_t offsets[2]; /* of the one segment that a device_count makes */
 } resident_facts;
 
@@ -48,7 +49,8 @@ typedef struct resident {
   uint64_t facts_at, keys_at, room_at, copy_at, bytes;
   char *memory;
   resident_facts *facts;
-  bool finds; /* the job has a status, and kernels may find something */
+  bool finds;   /* the job has a status, and kernels may find something */
+  bool settles; /* a kernel that looks at the result of few writes it */
 
   /* What is sorted. */
   const void *records; /* keys are made of these; NULL: of the columns of `part` */
@@ -81,7 +83,7 @@ typedef struct resident {
 /* True if the result is checked. */
 static inline bool resident_is_checked(const resident *r)
 {
-  return r->job.status && r->job.count >= r->self->device->verify_least;
+  return r->job.status && runtime_verifies(r->self->device);
 }
 
 /* Has the sort that is about to start certify its result, if it can. */
@@ -141,6 +143,10 @@ bool resident_moves_only(const resident *r, uint64_t number);
 /* Finds out whether the sort stages an array. */
 void resident_plan_staged(resident *r);
 
+/* True if one kernel can look at the order of few records in the end, and write the job's status.
+ */
+bool resident_settles_records(const resident *r);
+
 /* Sorts and moves. */
 device_status resident_sort_records(resident *r);
 
@@ -155,7 +161,7 @@ uint64_t resident_room_bytes(const resident *r);
 /* True if the pairs of r->pairs are so few that resident_sort_few may do the whole, if nothing else
  * moves. */
 bool resident_pairs_are_few(const resident *r);
-device_status resident_sort_few(const resident *r);
+device_status resident_sort_few(resident *r);
 
 /* Sorts; resident_move has the results written. */
 device_status resident_sort_pairs(resident *r);

@@ -302,13 +302,16 @@ device_status resident_finish_pairs(resident *r, void *stream)
 bool resident_pairs_are_few(const resident *r)
 {
   const device_algorithm *const algorithm = r->pairs.algorithm;
-  return r->is_numbers && r->sort.key_width == r->numbers.key_width && !resident_is_checked(r) &&
-         algorithm->skills && algorithm->skills(&r->pairs.job).few;
+  return r->is_numbers && r->sort.key_width == r->numbers.key_width &&
+         (r->numbers.keys_out || !resident_is_checked(r)) && algorithm->skills &&
+         algorithm->skills(&r->pairs.job).few;
 }
 
-device_status resident_sort_few(const resident *r)
+device_status resident_sort_few(resident *r)
 {
-  return device_pairs_sort_few(&r->numbers, &r->pairs.job, r->memory);
+  RS_ASSERT(r->settles == resident_is_checked(r));
+  return device_pairs_sort_few(&r->numbers, &r->pairs.job, r->memory,
+                               r->settles ? r->job.status : NULL);
 }
 
 device_status resident_sort_pairs(resident *r)

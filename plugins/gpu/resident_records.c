@@ -219,18 +219,59 @@ static device_status start_with_skills(resident *r)
   return status ? status : start_sort(r);
 }
 
+/* ---- Few records, whose status one kernel settles ---- */
+
+/* What keys are made of must still be there: nothing is written over it, but for the only array, if
+ * the sort moves it from a copy of which it makes the keys. */
+bool resident_settles_records(const resident *r)
+{
+  const recsort_job *const job = &r->job;
+  const records_program own = records_program_of(&r->part, r->pairs.job.key_width);
+  device_words words;
+  const bool reads_words = records_words(&own, r->records, &words) &&
+                           r->pairs.algorithm->skills(&r->pairs.job).reads_words;
+  const void *const from = reads_words ? words.data : r->records;
+  const uint64_t bytes = job->count * (reads_words ? words.stride : r->whole.record_size);
+  uint64_t wanted = 0, written_over = 0;
+  if (!from || r->is_numbers || r->encodes ||
+      (job->permutation &&
+       overlap(job->permutation, job->count * (job->index_bits / 8), from, bytes)))
+    return false;
+  for (uint64_t a = 0; a < resident_arrays(r); a++) {
+    const recsort_array array = resident_array(r, a);
+    const uint64_t size = job->count * array.element_size;
+    if (!array.to) continue;
+    wanted++;
+    if (!overlap(array.to, size, from, bytes)) continue;
+    if (!reads_words || !resident_in_place(&array) || !holds(array.from, size, &words, job->count))
+      return false;
+    written_over++;
+  }
+  return written_over == 0 || (written_over == 1 && wanted == 1);
+}
+
+static device_status start_settle(const resident *r)
+{
+  records_program own = records_program_of(&r->part, r->pairs.job.key_width);
+  const bool words = r->buffers.words;
+  if (words) own.columns[0] = (recsort_key_column){r->words.data, r->words.stride};
+  return records_settle(&own, words ? NULL : r->records, &r->order, &r->facts->settled,
+                        r->job.status, r->job.stream);
+}
+
 static device_status start_planned(resident *r)
 {
   r->pairs.job.unchanged = &r->unchanged;
-  const device_status status = head_suits(r) ? start_head(r)
-                               : r->segments.count && device_segments_suit(&r->tiles)
-                                   ? start_tiles(r)
-                                   : start_with_skills(r);
+  device_status status = head_suits(r) ? start_head(r)
+                         : r->segments.count && device_segments_suit(&r->tiles)
+                             ? start_tiles(r)
+                             : start_with_skills(r);
   if (r->job.head) { /* so many are moved, which are no permutation */
     r->job.count = r->order.count = r->job.head;
     r->order.certificate.balance = NULL;
   }
-  return status ? status : resident_move(r);
+  if (!status) status = resident_move(r);
+  return status || !r->settles ? status : start_settle(r);
 }
 
 /* ---- Segments that the device measures ---- */

@@ -27,14 +27,19 @@ typedef struct runtime_device {
   uint32_t *disorder; /* pinned; nonzero: a result is not in order */
   void *facts;        /* pinned, DEVICE_MAILBOX bytes: about records that are looked at again */
   recsort_verify verify;
-  uint64_t verify_least; /* results of at least so many records are checked */
-  char *memory;          /* the block on the device; NULL: none */
+  char *memory; /* the block on the device; NULL: none */
   uint64_t memory_bytes;
   uint64_t memory_limit; /* the most bytes of `memory`, even if more are free */
   uint64_t first_room;   /* runtime_room() when it was opened */
   uint64_t shared_bytes; /* shared memory that a block may use */
   uint32_t multiprocessors;
 } runtime_device;
+
+/* True if results are checked. */
+static inline bool runtime_verifies(const runtime_device *device)
+{
+  return device->verify != RECSORT_VERIFY_OFF;
+}
 
 /* runtime_enter makes the device current in the calling thread; runtime_leave restores the previous
  * state. `error` is NULL when the device is being closed and errors no longer matter. */

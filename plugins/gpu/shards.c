@@ -512,16 +512,60 @@ static recsort_status merge_part(gpu_shards *shards, uint32_t number, void *cont
   }
   const runtime_device *const device = of.seat->device;
   const device_merge_move move = {(char *)of.seat->job.sorted + of.at * size, size,
-                                  of.seat->wanted >= device->verify_least ? device->disorder : NULL,
+                                  runtime_verifies(device) ? device->disorder : NULL,
                                   shards->are_words ? &words : NULL};
   return judge_launch(device_merge_records(&pairs.job, of.pieces, of.piece_count, &move), error);
 }
 
+/* ---- What merges do not look at: from one part to the next ---- */
+
+/* Makes the keys at both ends of each part, where the host can read them. */
+static recsort_status read_borders(gpu_shards *shards, uint32_t number, void *context,
+                                   recsort_error *error)
+{
+  const gpu_seat *const seat = &shards->seats[number];
+  const records_program own = records_program_of(shards->program, shards->key_width);
+  char *to = (char *)seat->ends;
+  recsort_status status = RECSORT_OK;
+  (void)context;
+  if (!runtime_verifies(seat->device)) return RECSORT_OK;
+  for (uint32_t turn = 0; turn < shards->parts; turn++) {
+    const part of = part_of(shards, number, turn);
+    const uint64_t ends[] = {of.at, of.at + of.count - 1};
+    for (uint32_t e = 0; e < 2 && of.count > 0 && !status; e++, to += shards->key_width / 8)
+      status = judge_launch(
+          records_encode(&own, (const char *)seat->job.sorted + ends[e] * own.record_size, 1, to,
+                         false, seat->device->facts, of.stream),
+          error);
+  }
+  return status;
+}
+
+static bool is_less(const char *a, const char *b, uint32_t key_width)
+{
+  uint64_t x[2] = {0}, y[2] = {0};
+  if (key_width == 32)
+    return *(const uint32_t *)(const void *)a < *(const uint32_t *)(const void *)b;
+  memcpy(x, a, key_width / 8);
+  memcpy(y, b, key_width / 8);
+  return x[1] < y[1] || (x[1] == y[1] && x[0] < y[0]);
+}
+
+/* What the merge of a shard has found, and whether the keys at the ends of its parts ascend.
+ * `context` is where the last key of all is noted. */
 static recsort_status judge_merge(gpu_shards *shards, uint32_t number, void *context,
                                   recsort_error *error)
 {
-  (void)context;
-  return *shards->seats[number].device->disorder ? refuse_order(error) : RECSORT_OK;
+  const gpu_seat *const seat = &shards->seats[number];
+  const char **const last = context, *key = (const char *)seat->ends;
+  bool wrong = *seat->device->disorder != 0;
+  for (uint32_t turn = 0; turn < shards->parts && runtime_verifies(seat->device); turn++)
+    for (uint32_t e = 0; e < 2 && part_of(shards, number, turn).count > 0; e++) {
+      wrong |= *last && is_less(key, *last, shards->key_width);
+      *last = key;
+      key += shards->key_width / 8;
+    }
+  return wrong ? refuse_order(error) : RECSORT_OK;
 }
 
 /* ---- A sort ---- */
@@ -529,14 +573,16 @@ static recsort_status judge_merge(gpu_shards *shards, uint32_t number, void *con
 static recsort_status sort_all(gpu_instance *self, recsort_error *error)
 {
   gpu_shards *const shards = self->shards;
+  const char *last = NULL;
   recsort_status status = gpu_each_seat(shards, sort_seat, self, error);
   if (!status) status = gpu_wait_for_seats(shards, error);
   if (!status) status = gpu_each_seat(shards, judge_sort, NULL, error);
   if (!status) status = gpu_find_cuts(shards, error);
   for (uint32_t turn = 0; turn < shards->parts && !status; turn++)
     status = gpu_each_seat(shards, merge_part, &turn, error);
+  if (!status) status = gpu_each_seat(shards, read_borders, NULL, error);
   if (!status) status = gpu_wait_for_seats(shards, error);
-  return status ? status : gpu_each_seat(shards, judge_merge, NULL, error);
+  return status ? status : gpu_each_seat(shards, judge_merge, &last, error);
 }
 
 recsort_status gpu_sort_shards(gpu_instance *self, uint32_t algorithm,

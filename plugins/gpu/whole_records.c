@@ -44,7 +44,7 @@ static whole_sort plan_sort(gpu_instance *self, const recsort_plugin_job *job,
   whole_sort s = {.self = self,
                   .job = job,
                   .pairs = pairs,
-                  .verified = job->count >= self->device->verify_least,
+                  .verified = runtime_verifies(self->device),
                   .program = {.record_size = program->record_size,
                               .key_width = program->key_width,
                               .step_count = program->step_count}};

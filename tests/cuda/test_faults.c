@@ -23,7 +23,7 @@
 
 enum { MOST = 3000, SIZE = 40, SEGMENTS = 40 };
 
-/* The jobs. Their counts lead to small, padded and carried sorts. */
+/* The jobs. Their counts lead to small sorts, with one run or several, padded and carried ones. */
 typedef struct shape {
   const char *name, *yaml;
   size_t size, count;
@@ -44,6 +44,17 @@ static const shape shapes[] = {
      8, 3000, .sorted = true, .values = true},
     {"few keys", "record: K\n" NATIVE "fields: [{name: key, type: uint32}]\nkeys: [key]\n", 4, 450,
      .sorted = true, .permutation = true},
+    {"few keys, one run", "record: K\n" NATIVE "fields: [{name: key, type: uint32}]\nkeys: [key]\n",
+     4, 250, .sorted = true, .permutation = true},
+    {"few keys in place",
+     "record: K\n" NATIVE "fields: [{name: key, type: float32}]\nkeys: [key]\n", 4, 350,
+     .sorted = true, .in_place = true},
+    {"few keys and values",
+     "record: K\n" NATIVE "fields: [{name: key, type: uint64}]\nkeys: [key]\n", 8, 400,
+     .sorted = true, .values = true},
+    {"an order of few keys",
+     "record: K\n" NATIVE "fields: [{name: key, type: int64}]\nkeys: [key]\n", 8, 400,
+     .permutation = true},
     {"padded keys", "record: K\n" NATIVE "fields: [{name: key, type: uint32}]\nkeys: [key]\n", 4,
      555, .sorted = true, .permutation = true},
     {"an order", ENTITY(20), 20, 3000, .permutation = true},
@@ -51,6 +62,14 @@ static const shape shapes[] = {
     {"small records", ENTITY(20), 20, 2500, .sorted = true},
     {"large records", ENTITY(40), 40, 2500, .sorted = true},
     {"few records", ENTITY(40), 40, 500, .sorted = true},
+    {"few records, one run", ENTITY(20), 20, 200, .sorted = true},
+    {"few records in place", ENTITY(20), 20, 500, .sorted = true, .in_place = true},
+    {"few records with wide keys",
+     "record: E\n" NATIVE "size: 24\nfields: [{name: key, type: int64}]\nkeys: [key]\n", 24, 450,
+     .sorted = true},
+    {"few records with wide keys in place",
+     "record: E\n" NATIVE "size: 24\nfields: [{name: key, type: int64}]\nkeys: [key]\n", 24, 450,
+     .sorted = true, .in_place = true},
     {"keys in segments", "record: K\n" NATIVE "fields: [{name: key, type: uint32}]\nkeys: [key]\n",
      4, 3000, .sorted = true, .permutation = true, .segments = true},
 };
@@ -124,7 +143,8 @@ static void fill(void)
     if (strstr(of->yaml, "float32"))
       memcpy(input + i * of->size, &number, sizeof number);
     else
-      memcpy(input + i * of->size, &value, of->size == 8 ? sizeof value : sizeof(uint32_t));
+      memcpy(input + i * of->size, &value,
+             strstr(of->yaml, "64") ? sizeof value : sizeof(uint32_t));
     values_in[i] = (uint32_t)next_random(&random_state);
     order[i] = (uint32_t)i;
   }

@@ -294,10 +294,10 @@ static unsigned char *make(size_t size)
 /* The launches that a job without a status does without. */
 static long saved;
 
-/* Does a job of `of`, then again with a fault before the launch that is `from_last` before its last
- * one, which writes the status. Returns that of the second time. */
+/* Does a job of `of`, then again with a fault before its last launch, which writes the status.
+ * Returns that of the second time. */
 static uint32_t run_resident(const recsort_key_program *of, recsort_job resident,
-                             void (*strike)(void), long from_last)
+                             void (*strike)(void))
 {
   const recsort_plugin_device *const device = plugin()->extension(RECSORT_PLUGIN_DEVICE);
   recsort_error error = {0};
@@ -313,7 +313,7 @@ static uint32_t run_resident(const recsort_key_program *of, recsort_job resident
   assert_int_equal(device->run(self, 0, of, &resident, 1, &error), RECSORT_OK);
   const long launches = standin_look().launches - before;
   assert_int_equal(*status, RECSORT_OK);
-  planned = (fault){strike, standin_look().launches + launches - from_last};
+  planned = (fault){strike, standin_look().launches + launches};
   standin_watch(watch);
   assert_int_equal(device->run(self, 0, of, &resident, 1, &error), RECSORT_OK);
   standin_watch(NULL);
@@ -333,7 +333,6 @@ static void swap_resident_indices(void)
   swap_indices(workspace + 2 * each);
 }
 
-/* A fault strikes before the check of pairs. */
 static void test_resident_records_are_checked(void **state)
 {
   static const recsort_verify options[] = {RECSORT_VERIFY_DEFAULT, RECSORT_VERIFY_OFF};
@@ -343,9 +342,9 @@ static void test_resident_records_are_checked(void **state)
     workspace = make(WORKSPACE);
     uint32_t *const order = (uint32_t *)(void *)make(COUNT * sizeof *order);
     const recsort_job resident = {.records = input, .permutation = order};
-    assert_int_equal(run_resident(&program, resident, swap_resident_indices, 1),
+    assert_int_equal(run_resident(&program, resident, swap_resident_indices),
                      options[o] ? RECSORT_OK : RECSORT_CORRUPT_RESULT);
-    assert_int_equal(saved, options[o] ? 0 : 2); /* what is not wanted is not looked for */
+    assert_int_equal(saved, options[o] ? 0 : 1); /* what is not wanted is not looked for */
     assert_int_equal(cudaFree(order), cudaSuccess);
     assert_int_equal(cudaFree(workspace), cudaSuccess);
     close_instance();
@@ -354,28 +353,31 @@ static void test_resident_records_are_checked(void **state)
 
 /* ---- Numbers on the device ---- */
 
-/* A fault strikes before the last step, which also checks. */
+static uint32_t sorted_keys[COUNT];
+
+static void turn_number(void)
+{
+  turn_bit((unsigned char *)sorted_keys, sizeof sorted_keys);
+}
+
 static uint32_t sort_numbers(void)
 {
-  static uint32_t keys[COUNT], sorted_keys[COUNT];
+  static uint32_t keys[COUNT];
   recsort_key_program numbers = program;
   numbers.record_size = sizeof *keys;
   for (size_t i = 0; i < COUNT; i++)
     keys[i] = (uint32_t)random_below(&random_state, COUNT);
-  return run_resident(&numbers, (recsort_job){.records = keys, .sorted = sorted_keys},
-                      swap_resident_indices, 1);
+  return run_resident(&numbers, (recsort_job){.records = keys, .sorted = sorted_keys}, turn_number);
 }
 
 static void test_numbers_are_checked(void **state)
 {
   enum { TIMES = 8 };
-  size_t found = 0;
   (void)state;
   open_instance(RECSORT_VERIFY_DEFAULT);
   workspace = make(WORKSPACE);
-  for (size_t i = 0; i < TIMES; i++) /* only equal keys tell that neither has its own index */
-    found += sort_numbers() == RECSORT_CORRUPT_RESULT;
-  assert_true(found > 0);
+  for (size_t i = 0; i < TIMES; i++)
+    assert_int_equal(sort_numbers(), RECSORT_CORRUPT_RESULT);
   assert_int_equal(cudaFree(workspace), cudaSuccess);
   close_instance();
   open_instance(RECSORT_VERIFY_OFF);
@@ -408,10 +410,21 @@ static void turn_sorted_key(void)
   memcpy(records, &key, sizeof key);
 }
 
+static unsigned char *sorted_shards;
+
+/* The last record of the first shard becomes the greatest of all. */
+static void turn_last_key(void)
+{
+  memset(sorted_shards + (COUNT / 2 - 1) * SIZE, 0xff, sizeof(uint32_t));
+}
+
 static long shard_launches; /* of a sort of shards */
 
-/* Sorts two shards; a fault strikes before launch `from_last`, counted from the end: the last two
- * are the merges. */
+/* Those after the merges: of the keys at both ends of each part, of which a shard has one. */
+enum { BORDERS = 4 };
+
+/* Sorts two shards; a fault strikes before launch `from_last`, counted from the end: before the
+ * borders, the last two are the merges. */
 static recsort_status sort_shards(void (*strike)(void), long from_last, unsigned char *at)
 {
   const recsort_plugin_device *const device = plugin()->extension(RECSORT_PLUGIN_DEVICE);
@@ -427,6 +440,7 @@ static recsort_status sort_shards(void (*strike)(void), long from_last, unsigned
                             .workspace_size = WORKSPACE};
   }
   memcpy(at, input, sizeof input);
+  sorted_shards = at;
   const long before = standin_look().launches;
   assert_int_equal(device->run(self, 0, &program, jobs, 2, &error), RECSORT_OK);
   assert_memory_equal(at, expected, sizeof input);
@@ -447,8 +461,9 @@ static void test_shards_are_checked(void **state)
   long found = 0;
   (void)state;
   open_instance(RECSORT_VERIFY_FULL);
-  assert_int_equal(sort_shards(turn_sorted_key, 1, records), RECSORT_CORRUPT_RESULT);
-  for (long from_last = 0; from_last < shard_launches; from_last++) {
+  assert_int_equal(sort_shards(turn_sorted_key, BORDERS + 1, records), RECSORT_CORRUPT_RESULT);
+  assert_int_equal(sort_shards(turn_last_key, BORDERS - 1, records), RECSORT_CORRUPT_RESULT);
+  for (long from_last = BORDERS; from_last < shard_launches; from_last++) {
     const recsort_status status = sort_shards(swap_shard_indices, from_last, records);
     if (status) found = from_last;
     assert_true(status == RECSORT_OK || status == RECSORT_CORRUPT_RESULT);
@@ -458,6 +473,7 @@ static void test_shards_are_checked(void **state)
   close_instance();
   open_instance(RECSORT_VERIFY_OFF);
   assert_int_equal(sort_shards(turn_sorted_key, 1, records), RECSORT_OK);
+  assert_int_equal(sort_shards(turn_last_key, 0, records), RECSORT_OK);
   close_instance();
 }
 
@@ -505,17 +521,14 @@ static long launches_of(recsort_verify verify, uint64_t count)
   return standin_look().launches;
 }
 
-/* In this build, results of COUNT records or more are checked by default. */
-static void test_large_results_are_checked_by_default(void **state)
+static void test_all_results_are_checked_by_default(void **state)
 {
   (void)state;
-  assert_int_equal(launches_of(RECSORT_VERIFY_DEFAULT, COUNT - 1),
-                   launches_of(RECSORT_VERIFY_OFF, COUNT - 1));
-  assert_int_equal(launches_of(RECSORT_VERIFY_DEFAULT, COUNT),
-                   launches_of(RECSORT_VERIFY_FULL, COUNT));
-  assert_true(launches_of(RECSORT_VERIFY_FULL, COUNT - 1) >
-              launches_of(RECSORT_VERIFY_OFF, COUNT - 1));
-  assert_true(launches_of(RECSORT_VERIFY_FULL, COUNT) > launches_of(RECSORT_VERIFY_OFF, COUNT));
+  for (uint64_t count = 2; count <= COUNT; count += COUNT - 2) {
+    const long off = launches_of(RECSORT_VERIFY_OFF, count);
+    assert_int_equal(launches_of(RECSORT_VERIFY_DEFAULT, count), off + 1);
+    assert_int_equal(launches_of(RECSORT_VERIFY_FULL, count), off + 1);
+  }
 }
 
 static int prepare(void **state)
@@ -534,7 +547,7 @@ int main(void)
       cmocka_unit_test(test_numbers_are_checked),
       cmocka_unit_test(test_shards_are_checked),
       cmocka_unit_test(test_keys_alone),
-      cmocka_unit_test(test_large_results_are_checked_by_default),
+      cmocka_unit_test(test_all_results_are_checked_by_default),
   };
   return cmocka_run_group_tests_name("verify", tests, prepare, NULL);
 }

@@ -447,11 +447,11 @@ static tally run_cases(const shape *shapes, size_t count, size_t rounds, size_t 
   return t;
 }
 
-/* Neighbours that are exchanged are told where a tile ends, too: a block has two tiles of one run.
- */
+/* Neighbours that are exchanged are told where a tile or a block ends, too: a block has two tiles
+ * of one run. */
 static bool borders_are_seen(void)
 {
-  enum { COUNT = 5000, BEGIN = 740, END = 800, BLOCK = 64 };
+  enum { COUNT = 5000, BEGIN = 740, END = 1040, BLOCK = 64 };
   static uint32_t keys[COUNT], moved[COUNT];
   const device_job job = {.count = COUNT,
                           .key_bits = 32,

@@ -12,6 +12,7 @@
 #include "cuda/sort/sample/sample.h"
 #include "emulator.h"
 #include "gpu/device_pairs.h"
+#include "recsort/job.h"
 #include "support/random.h"
 
 enum { POISON = 0xee, GUARD = 64, MOST = 3000, WIDEST = 16 };
@@ -244,6 +245,8 @@ static void check_few(few *f, bool keys_stay, bool values_stay, uint64_t *random
 {
   const uint32_t key = f->job.key_width / 8, value = f->job.value_width / 8;
   few_place *const places = malloc((f->count + 1) * sizeof *places);
+  uint64_t cleared = next_random(random);
+  uint32_t status = RECSORT_CORRUPT_RESULT;
   unsigned char *const keys = few_array(f->count * key), *const values =
                                                              few_array(f->count * value);
   assert_non_null(places);
@@ -262,8 +265,11 @@ static void check_few(few *f, bool keys_stay, bool values_stay, uint64_t *random
                            .key_width = f->job.key_width,
                            .index_bits = 32,
                            .shared_bytes = 48 << 10,
-                           .multiprocessors = 3};
-  assert_int_equal(device_pairs_sort_few(&f->job, &sort, f->memory), 0);
+                           .multiprocessors = 3,
+                           .cleared = random_below(random, 2) ? &cleared : NULL};
+  assert_int_equal(
+      device_pairs_sort_few(&f->job, &sort, f->memory, sort.cleared ? &status : NULL), 0);
+  if (sort.cleared) assert_int_equal(status, RECSORT_OK);
   for (uint64_t i = 0; i < f->count; i++) {
     const unsigned char *const at = f->job.keys_out;
     assert_memory_equal(at + i * key, keys + places[i].from * key, key);

@@ -433,14 +433,27 @@ DEVICE_INLINE bool comes_before(const tile_keys<Keys> &keys, uint32_t one, uint3
   return x < y || (x == y && one < next);
 }
 
-/* True if the tile's records may follow those of the tile before, of which *last is the last key: a
+/* The greatest key before the ends of the pieces; 0 if there is none. */
+template <class Keys>
+DEVICE_INLINE typename Keys::type last_before(const move_runs_args<Keys> &args,
+                                              const moved_state *state)
+{
+  typename Keys::type last = 0;
+  for (uint32_t run = 0; run < args.runs; run++) {
+    if (state->end[run] == 0) continue;
+    const auto key = key_at(args, run, state->end[run] - 1);
+    if (last < key) last = key;
+  }
+  return last;
+}
+
+/* True if the tile's records may follow those in front of it, of which *last is the last key: a
  * thread, which replaces it. */
 template <class Keys, class Key>
 DEVICE_INLINE bool may_follow_tile(const tile_keys<Keys> &keys, const element_form<Key> &form,
-                                   uint32_t count, const uint32_t *elements, bool is_first,
-                                   Key *last)
+                                   uint32_t count, const uint32_t *elements, Key *last)
 {
-  const bool may = is_first || !(keys.at(form.tag(elements[0])) < *last);
+  const bool may = !(keys.at(form.tag(elements[0])) < *last);
   *last = keys.at(form.tag(elements[count - 1]));
   return may;
 }
@@ -494,7 +507,7 @@ __global__ void __launch_bounds__(MERGE_TILE_BLOCK, device_blocks(MERGE_TILE_BLO
   constexpr uint32_t items = moved_items<key>;
   device_await_before();
   DEVICE_SHARED_ARRAY(moved_state, state, 1);
-  DEVICE_SHARED_ARRAY(key, last, 1); /* of the tile before, of which one thread knows */
+  DEVICE_SHARED_ARRAY(key, last, 1); /* in front of the tile: one thread knows of it */
   key *const samples = (key *)device_shared_memory();
   uint32_t *const elements = (uint32_t *)(samples + MOVED_RUNS * WARP_SIZE);
   uint32_t *const lists[2] = {elements, elements + args.tile};
@@ -505,6 +518,7 @@ __global__ void __launch_bounds__(MERGE_TILE_BLOCK, device_blocks(MERGE_TILE_BLO
   if (threadIdx.x < args.runs) state->end[threadIdx.x] = 0;
   __syncthreads();
   cut_pieces(args, first, true, state, samples);
+  if (args.disorder && threadIdx.x == 0) *last = last_before(args, state);
   while (left > 0) {
     if (threadIdx.x < args.runs) state->begin[threadIdx.x] = state->end[threadIdx.x];
     cut_pieces(args, plan_min(left, args.tile), left <= args.tile, state, samples);
@@ -521,7 +535,7 @@ __global__ void __launch_bounds__(MERGE_TILE_BLOCK, device_blocks(MERGE_TILE_BLO
       side = merge_lists<BY_KEY, items>(keys, form, lists);
     }
     if (args.disorder && threadIdx.x == 0)
-      good &= may_follow_tile(keys, form, count, lists[side], at == first, last);
+      good &= may_follow_tile(keys, form, count, lists[side], last);
     good &= find_places(keys, form, count, args.disorder != NULL, lists[side], lists[1 - side]);
     move_records<MOVED_UNITS>(&args.move, at, piece_places{lists[1 - side], state}, count);
     at += count;

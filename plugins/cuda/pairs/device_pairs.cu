@@ -1,5 +1,5 @@
 /* device_pairs.cu - see gpu/device_pairs.h. */
-#include "cuda/pairs/few.cuh"
+#include "cuda/pairs/settle_few.cuh"
 
 /* Calls start(key, code) with values of the types that have these widths. A code is not wider than
  * its key. */
@@ -41,7 +41,8 @@ device_status device_pairs_finish(const device_pairs *job, const device_pairs_so
   });
 }
 
-device_status device_pairs_sort_few(const device_pairs *job, const device_job *sort, void *memory)
+device_status device_pairs_sort_few(const device_pairs *job, const device_job *sort, void *memory,
+                                    uint32_t *status)
 {
   RS_ASSERT(sort->key_width == job->key_width);
   return with_key(job->key_width, [&](auto key) {
@@ -49,6 +50,9 @@ device_status device_pairs_sort_few(const device_pairs *job, const device_job *s
     uint64_t bytes;
     const auto runs = pairs::divide_few<Key>(sort, pairs::reads_keys(job), job->value_width / 8,
                                              (char *)memory, &bytes);
-    return pairs::start_few<Key, pairs::values_by_width>(sort, job, runs, job->count);
+    const device_status started =
+        pairs::start_few<Key, pairs::values_by_width>(sort, job, runs, job->count);
+    if (started || !status) return started;
+    return pairs::start_settle_few<Key, pairs::values_by_width>(sort, job, runs, status);
   });
 }

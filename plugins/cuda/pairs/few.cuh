@@ -4,7 +4,8 @@
  *   rank_few    reads keys and values. Pairs that are one run go to their places; else, or if a
  *               place may still be read, to sorted runs in the workspace
  *   merge_few   from there to their places
- */
+ *
+ * settle_few.cuh looks at the result. */
 #ifndef RECSORT_CUDA_PAIRS_FEW_CUH
 #define RECSORT_CUDA_PAIRS_FEW_CUH
 
@@ -20,8 +21,9 @@ template <class Values> using held_value = typename Values::held;
 /* Sorted runs of pairs. */
 template <class Key> struct few_runs {
   sample::key_runs<Key> codes;
-  Key *keys;    /* NULL: the codes tell the keys */
-  void *values; /* of the job's values */
+  Key *keys;        /* NULL: the codes tell the keys */
+  void *values;     /* of the job's values */
+  uint64_t *hashes; /* NULL; or of each pair that is read */
 };
 
 /* Makes the codes of keys: code_of() in a fifth of the instructions, which a short kernel has to
@@ -63,7 +65,8 @@ template <class Key> struct few_args {
   device_pairs job;
   key_coder<Key> coder;
   few_runs<Key> runs;
-  uint64_t written; /* so many of the result */
+  uint64_t written;  /* so many of the result */
+  uint64_t *cleared; /* device_job.cleared, of a job that is certified */
 };
 
 template <class Key, class Values>
@@ -82,12 +85,19 @@ template <class Key> DEVICE_INLINE uint32_t sorted_count(const few_args<Key> &ar
   return args.job.device_count ? (uint32_t)plan_min(*args.job.device_count, all) : all;
 }
 
+/* The hash of a pair. */
+template <class Key, class Values>
+DEVICE_INLINE uint64_t hash_pair(const device_pairs &job, Key key, const held_value<Values> &value)
+{
+  return job.values_out ? hash_both(key, value) : hash_key(key);
+}
+
 /* Reads keys and values. Writes the pairs to their places, if one run has all; or sorted runs, with
  * the fences of each, every 16th code. Comparisons are bound by integer throughput, so a block
  * ranks only 32 keys of its run, or 16 if one run has all: all multiprocessors take part. A warp
  * ranks two keys, so that its lanes add up their counts without shared memory. The first two lanes
  * load these keys and their values before, as memory takes longer to answer than to rank. */
-template <class Key, class Values, bool direct>
+template <class Key, class Values, bool direct, bool certified>
 __global__ void __launch_bounds__(SAMPLE_RANK_BLOCK)
     rank_few(const __grid_constant__ few_args<Key> args)
 {
@@ -95,6 +105,7 @@ __global__ void __launch_bounds__(SAMPLE_RANK_BLOCK)
   const device_pairs &job = args.job;
   auto *const groups = (sample::key_group<Key> *)device_shared_memory();
   const uint32_t sorted = sorted_count(args);
+  if constexpr (certified) clear_number(args.cleared);
   sample::run_share share = sample::run_share_of(args.runs.codes.count, args.runs.codes.bits);
   const bool mine = sample::run_share_has(&share);
   const uint32_t from = share.begin + share.first + threadIdx.x % WARP_SIZE;
@@ -108,6 +119,7 @@ __global__ void __launch_bounds__(SAMPLE_RANK_BLOCK)
   __syncthreads();
   const sample::ranked_key<Key> ranked = sample::rank_in_run(groups, &share);
   if (!mine) return;
+  if constexpr (certified) args.runs.hashes[from] = hash_pair<Key, Values>(job, key, value);
   const bool stays = from >= sorted;
   if constexpr (direct) {
     write_pair<Key, Values>(args, stays ? from : ranked.rank, key, value);
@@ -153,7 +165,7 @@ __global__ void __launch_bounds__(SAMPLE_RANK_BLOCK)
 
 /* Takes the runs' arrays from the `bytes` behind `at`; NULL: only adds them up. `value_bytes` is 0
  * if there are no values. If a value has at most 8 bytes, the arrays fit in the device_buffers of
- * the job: the fences, which are last, in `extra`. */
+ * the job: the fences and hashes, which are last, in `extra`. */
 template <class Key>
 static few_runs<Key> divide_few(const device_job *job, bool reads_keys, uint64_t value_bytes,
                                 char *at, uint64_t *bytes)
@@ -173,6 +185,7 @@ static few_runs<Key> divide_few(const device_job *job, bool reads_keys, uint64_t
   if (reads_keys) runs.keys = (Key *)take(job->count * sizeof(Key));
   if (value_bytes) runs.values = take(job->count * value_bytes);
   runs.codes.fences = (Key *)take(sample_fences(&how, job->count) * sizeof(Key));
+  if (job->cleared) runs.hashes = (uint64_t *)take(job->count * sizeof(uint64_t));
   return runs;
 }
 
@@ -190,13 +203,15 @@ static device_status start_few(const device_job *job, const device_pairs *pairs,
                                const few_runs<Key> &runs, uint64_t written)
 {
   const sample_ranking how = sample_ranking_of(job, job->count);
-  const few_args<Key> args = {*pairs, key_coder_of<Key>(pairs), runs, written};
+  const few_args<Key> args = {*pairs, key_coder_of<Key>(pairs), runs, written, job->cleared};
   const uint64_t grid = sample_rank_blocks(&how, job->count), shared = sample::run_bytes<Key>(&how);
-  if (how.alone && !are_in_place(pairs))
-    return device_launch(rank_few<Key, Values, true>, grid, how.block, shared, job->stream, args);
-  const device_status status =
-      device_launch(rank_few<Key, Values, false>, grid, how.block, shared, job->stream, args);
-  if (status) return status;
+  const bool direct = how.alone && !are_in_place(pairs);
+  auto *kernel = direct ? rank_few<Key, Values, true, false> : rank_few<Key, Values, false, false>;
+  if constexpr (Values::certifies)
+    if (runs.hashes)
+      kernel = direct ? rank_few<Key, Values, true, true> : rank_few<Key, Values, false, true>;
+  const device_status status = device_launch(kernel, grid, how.block, shared, job->stream, args);
+  if (status || direct) return status;
   return device_launch(merge_few<Key, Values>, plan_blocks(job->count, WARP_SIZE), how.block, 0,
                        job->stream, args);
 }

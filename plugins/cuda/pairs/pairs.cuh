@@ -211,6 +211,7 @@ DEVICE_INLINE void write_values_of(const device_pairs &job, uint64_t first, cons
  * one: get() has value `i` of an array, or without an array `i`; put() stores it. */
 struct no_values {
   using type = void;
+  static constexpr bool certifies = false;
   static constexpr uint32_t bytes = 0, aligned = 0;
   struct held {
   };
@@ -228,6 +229,7 @@ struct no_values {
 template <class Value> struct values_of {
   using type = Value;
   using held = Value;
+  static constexpr bool certifies = false;
   static constexpr uint32_t bytes = sizeof(Value), aligned = alignof(Value);
   DEVICE_MEMBER static held get(const device_pairs &, const void *from, uint64_t i)
   {
@@ -246,6 +248,7 @@ template <class Value> struct values_of {
 };
 struct values_by_width {
   using held = uint64_t;
+  static constexpr bool certifies = true; /* if the job is: of the types above none is */
   DEVICE_MEMBER static held get(const device_pairs &job, const void *from, uint64_t i)
   {
     if (!from) return i;
@@ -257,6 +260,15 @@ struct values_by_width {
       ((uint32_t *)to)[i] = (uint32_t)value;
     else
       ((uint64_t *)to)[i] = value;
+  }
+  /* The values of `from` with those numbers. */
+  DEVICE_MEMBER static void load(const device_pairs &job, const void *from, const uint64_t *numbers,
+                                 held *values)
+  {
+    DEVICE_UNROLL
+    for (uint32_t t = 0; t < EACH && job.value_width == 32; t++)
+      values[t] = ((const uint32_t *)from)[numbers[t]];
+    if (job.value_width == 64) load_pairs(from, numbers, values);
   }
   DEVICE_MEMBER static void write(const device_pairs &job, uint64_t first, const uint64_t *order)
   {

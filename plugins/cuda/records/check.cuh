@@ -122,19 +122,14 @@ DEVICE_INLINE bool are_disordered(const records_order *order, uint64_t first, ui
 DEVICE_INLINE uint64_t balance_at(const records_order *order, uint64_t i)
 {
   const uint64_t index = index_at(order->indices, order->index_bits, i);
-  const uint32_t each = order->key_width / 64;
   if (!order->keys) return 0 - hash_placed((uint32_t)index, (uint32_t)i);
   if (!order->certificate.index_bits) return hash_index(index) - hash_index(i);
-  record_key key = {{0, 0}};
-  if (each == 0)
-    key.words[0] = ((const uint32_t *)order->keys)[i];
-  else
-    for (uint32_t w = 0; w < each; w++)
-      key.words[w] = ((const uint64_t *)order->keys)[i * each + w];
-  return 0 - hash_numbered(key, order->key_width, index, order->index_bits);
+  return 0 - hash_numbered(load_key(order->keys, order->key_width, i), order->key_width, index,
+                           order->index_bits);
 }
 
-/* Reads the sorted pairs. Writes the certificate: whether they ascend, and what makes the balance 0.
+/* Reads the sorted pairs. Writes the certificate: whether they ascend, and what makes the balance
+ * 0.
  *
  * A load takes so long that a thread needs several in flight: it loads CHECKED pairs before it
  * compares one. What a pair is compared with, its neighbour has loaded, so it is in the cache. */

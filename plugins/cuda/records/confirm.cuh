@@ -21,12 +21,8 @@ struct confirm_args {
 template <bool Computed> DEVICE_INLINE bool has_key(const confirm_args *args, uint64_t i)
 {
   bool valid = true;
-  const record_key key = make_key<Computed>(&args->program, i, &valid);
-  const uint64_t *const words = (const uint64_t *)args->keys;
-  if (args->program.key_width == 32)
-    return ((const uint32_t *)args->keys)[i] == (uint32_t)key.words[0];
-  if (args->program.key_width == 64) return words[i] == key.words[0];
-  return words[2 * i] == key.words[0] && words[2 * i + 1] == key.words[1];
+  return is_key(make_key<Computed>(&args->program, i, &valid),
+                load_key(args->keys, args->program.key_width, i));
 }
 
 /* Reads the records and the sorted keys. Sets facts->strayed unless the records have these keys,

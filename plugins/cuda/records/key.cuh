@@ -133,6 +133,20 @@ DEVICE_INLINE void store_key(void *keys, uint32_t key_width, uint64_t i, record_
   }
 }
 
+/* Key `i` of such an array. */
+DEVICE_INLINE record_key load_key(const void *keys, uint32_t key_width, uint64_t i)
+{
+  const uint64_t *const words = (const uint64_t *)keys;
+  if (key_width == 32) return {{((const uint32_t *)keys)[i], 0}};
+  if (key_width == 64) return {{words[i], 0}};
+  return {{words[2 * i], words[2 * i + 1]}};
+}
+
+DEVICE_INLINE bool is_key(const record_key &key, const record_key &other)
+{
+  return key.words[0] == other.words[0] && key.words[1] == other.words[1];
+}
+
 /* The hash of a key of so many bits, and its number. */
 DEVICE_INLINE uint64_t hash_numbered(const record_key &key, uint32_t key_width, uint64_t number,
                                      uint32_t index_bits)

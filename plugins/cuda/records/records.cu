@@ -7,6 +7,7 @@
 #include "cuda/records/encode.cuh"
 #include "cuda/records/encode_in_segments.cuh"
 #include "cuda/records/gather.cuh"
+#include "cuda/records/settle.cuh"
 
 device_status records_begin(records_facts *facts, void *stream)
 {
@@ -58,6 +59,13 @@ device_status records_conclude(const records_facts *facts, const device_certific
                                const uint32_t *unchanged, uint32_t *status, void *stream)
 {
   return records::start_conclude(facts, *certificate, unchanged, status, stream);
+}
+
+device_status records_settle(const records_program *program, const void *records,
+                             const records_order *order, uint64_t *settled, uint32_t *status,
+                             void *stream)
+{
+  return records::start_settle(program, records, order, settled, status, stream);
 }
 
 device_status records_confirm(const records_program *program, const void *records, uint64_t count,

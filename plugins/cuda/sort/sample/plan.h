@@ -11,6 +11,12 @@
 #ifndef SAMPLE_MOST_SMALL
 #define SAMPLE_MOST_SMALL (16 << 10)
 #endif
+#ifndef SAMPLE_MOST_ALONE
+#define SAMPLE_MOST_ALONE 2048
+#endif
+#ifndef SAMPLE_RUN
+#define SAMPLE_RUN 512
+#endif
 
 enum {
   SAMPLE_BIN_GROUP = 4, /* adjacent bins that a thread handles at a time */
@@ -47,8 +53,8 @@ static inline sample_tuning sample_default_tuning(void)
   sample_tuning usual = {0};
   usual.most_small = SAMPLE_MOST_SMALL;
   usual.most_small_wide = 8 << 10;
-  usual.most_alone = 2048;
-  usual.run = 512;
+  usual.most_alone = SAMPLE_MOST_ALONE;
+  usual.run = SAMPLE_RUN;
   usual.least_detected = 1 << 23;
   usual.least_decided = SAMPLE_LEAST_DECIDED;
   usual.least_merged = 1 << 22;

@@ -2,6 +2,7 @@
 #ifndef RECSORT_CUDA_SAMPLE_SMALL_RANKS_CUH
 #define RECSORT_CUDA_SAMPLE_SMALL_RANKS_CUH
 
+#include "cuda/balance.cuh"
 #include "cuda/key_words.h"
 #include "cuda/record_units.cuh"
 #include "cuda/sort/sample/block/ranks.cuh"
@@ -46,14 +47,14 @@ template <class Pair> struct rank_runs_args {
   record_units move;           /* if there is one run */
   key_runs<key_of<Pair>> runs; /* sorted; with fences if there are several */
   index_of<Pair> *indices;     /* the indices of the runs' keys */
+  uint64_t *cleared;           /* device_job.cleared */
 };
 
 /* Reads the keys, or the words that keys are made of. Writes sorted runs and the fences of each,
  * every 16th key; if one run has all keys, that is the result, and records move too. Comparisons
  * are bound by integer throughput, so a block ranks only 32 keys of its run, or 16 if one run has
  * all: all multiprocessors take part. A warp ranks two keys, so that its lanes add up their counts
- * without shared memory.
- * */
+ * without shared memory. */
 template <class Pair>
 __global__ void __launch_bounds__(SAMPLE_RANK_BLOCK)
     rank_runs(const __grid_constant__ rank_runs_args<Pair> args)
@@ -61,6 +62,7 @@ __global__ void __launch_bounds__(SAMPLE_RANK_BLOCK)
   device_await_before();
   auto *const groups = (key_group<key_of<Pair>> *)device_shared_memory();
   const run_share share = run_share_of(args.runs.count, args.runs.bits);
+  clear_number(args.cleared);
   if (sizeof(key_of<Pair>) == sizeof(uint32_t) && args.words.data)
     load_coded(&share, args.words.data, args.words.stride, groups, [&](key_of<Pair> word) {
       return (key_of<Pair>)word_code_32(&args.words.code, (uint32_t)word);

@@ -11,7 +11,8 @@ namespace sample
 template <class Pair> uint64_t small_sort<Pair>::extra_bytes(const device_job *job)
 {
   const sample_ranking how = sample_ranking_of(job, job->count);
-  return sample_fences(&how, job->count) * sizeof(key_of<Pair>);
+  return device_aligned(sample_fences(&how, job->count) * sizeof(key_of<Pair>)) +
+         job->count * sizeof(uint64_t); /* hashes of few_runs */
 }
 
 /* Sorts into runs in side 1 and, if there are several, merges them into side 0. */
@@ -32,7 +33,8 @@ device_status small_sort<Pair>::sort(const device_job *job, const device_buffers
   const device_move *const move = job->move;
   record_units units = {};
   if (move) units = record_units_of(move->from, move->to, move->size, how.block);
-  rank_runs_args<Pair> args = {(const key_of<Pair> *)device_input(buffers), {}, {}, runs, indices};
+  rank_runs_args<Pair> args = {
+      (const key_of<Pair> *)device_input(buffers), {}, {}, runs, indices, job->cleared};
   if (buffers->words) args.words = *buffers->words;
   if (how.alone) args.move = units;
   *result = side(job);
