@@ -324,6 +324,17 @@ static recsort_status seat_jobs(gpu_instance *self, uint32_t algorithm,
 
 /* ---- Sort ---- */
 
+/* Makes the key of a record, where the host can read it. */
+static recsort_status start_key(const gpu_shards *shards, const gpu_seat *seat, const void *record,
+                                void *key, void *stream, recsort_error *error)
+{
+  const records_program own = records_program_of(shards->program, shards->key_width);
+  return judge_launch(records_encode(&own, record, 1, key, false, seat->device->facts, stream),
+                      error);
+}
+
+/* Makes a key in the end, too: the driver may take memory for the code of that kernel, and there
+ * may be none. It is asked before any record moves. */
 static recsort_status sort_seat(gpu_shards *shards, uint32_t number, void *context,
                                 recsort_error *error)
 {
@@ -340,7 +351,9 @@ static recsort_status sort_seat(gpu_shards *shards, uint32_t number, void *conte
   if (shards->are_words) (void)records_words(&own, job.sorted, &seat->sorted.words);
   job.stream = seat->device->stream;
   job.status = seat->status;
-  return gpu_run_job(&on, shards->algorithm, shards->program, &job, error);
+  status = gpu_run_job(&on, shards->algorithm, shards->program, &job, error);
+  if (status || !runtime_verifies(seat->device)) return status;
+  return start_key(shards, seat, job.sorted, seat->ends, job.stream, error);
 }
 
 /* Finds out which record holds an invalid value, by halves: the first ones without it are known. */
@@ -524,7 +537,7 @@ static recsort_status read_borders(gpu_shards *shards, uint32_t number, void *co
                                    recsort_error *error)
 {
   const gpu_seat *const seat = &shards->seats[number];
-  const records_program own = records_program_of(shards->program, shards->key_width);
+  const uint64_t size = shards->program->record_size;
   char *to = (char *)seat->ends;
   recsort_status status = RECSORT_OK;
   (void)context;
@@ -533,10 +546,8 @@ static recsort_status read_borders(gpu_shards *shards, uint32_t number, void *co
     const part of = part_of(shards, number, turn);
     const uint64_t ends[] = {of.at, of.at + of.count - 1};
     for (uint32_t e = 0; e < 2 && of.count > 0 && !status; e++, to += shards->key_width / 8)
-      status = judge_launch(
-          records_encode(&own, (const char *)seat->job.sorted + ends[e] * own.record_size, 1, to,
-                         false, seat->device->facts, of.stream),
-          error);
+      status = start_key(shards, seat, (const char *)seat->job.sorted + ends[e] * size, to,
+                         of.stream, error);
   }
   return status;
 }
