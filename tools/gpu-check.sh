@@ -8,9 +8,10 @@
 #                    recsort.cuh),
 #                    device-sanitizers (the same with few), shards (tests of records on several
 #                    devices, and how their throughput grows, where the time goes, and other sorts), soak (100,000 frames of such sorts),
-#                    benchmark (data on the device), records (data of the host), verify (what it
-#                    costs to check results) or large; repeatable; else all but large, which sorts
-#                    more than 2^32 records in the host's memory, of which it takes up to 100 GiB
+#                    benchmark (data on the device), records (data of the host), verify and checked
+#                    (what it costs to check results of the host's data, and of the device's) or large;
+#                    repeatable; else all but large, which sorts more than 2^32 records in the host's
+#                    memory, of which it takes up to 100 GiB
 #   --quick          the benchmark with fewer counts
 #   --name NAME      write GPU-NAME.txt
 #   --output DIR     in place of tools/results
@@ -25,7 +26,7 @@ build='' packages='' only='' quick='' name='' append='' collect='' failed=0
 output=$source/tools/results
 
 fail() { echo "gpu-check.sh: $*" >&2; exit 2; }
-usage() { sed -n '2,21s/^# \{0,1\}//p' "$0"; exit "$1"; }
+usage() { sed -n '2,22s/^# \{0,1\}//p' "$0"; exit "$1"; }
 folder() { (cd "$1" 2> /dev/null && pwd) || fail "$1 is no folder"; }
 
 while [ $# -gt 0 ]; do
@@ -47,7 +48,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 for step in $only; do
-  case $step in conformance | files | sanitizers | device | device-sanitizers | shards | soak | benchmark | records | verify | large) ;; *) usage 2 >&2 ;; esac
+  case $step in conformance | files | sanitizers | device | device-sanitizers | shards | soak | benchmark | records | verify | checked | large) ;; *) usage 2 >&2 ;; esac
 done
 wanted() { case " ${only:-$1} " in *" $1 "*) ;; *) return 1 ;; esac; }
 
@@ -307,8 +308,8 @@ if wanted benchmark; then measure_device; fi
 if wanted records; then measure_records; fi
 if wanted verify; then
   run_recbench --suite verify --count 16K,128K,1M,4M,16M --repeat 25
-  run_recbench --suite checked --repeat 25
 fi
+if wanted checked; then run_recbench --suite checked --repeat 25; fi
 case $only in
   *large*)
     for count in 2^31-1 2^31+1 2^32-1 2^32+1 2^32+2097152; do check_many cuda $count; done

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the tables of docs/performance.md, docs/scale.md and README.md and the charts in docs/charts from the result
+"""Writes the tables of docs/performance.md, docs/scale.md, docs/gpu-sort.md and README.md and the charts in docs/charts from the result
 files here.
 
 Usage: performance.py [--check]    --check: change nothing; exit status 1 if anything would change
@@ -17,7 +17,7 @@ sys.path.insert(0, str(HERE.parent / 'bench'))
 from charts import chart  # noqa: E402
 
 DOCS = HERE.parents[1] / 'docs'
-PAGE, README, SCALE = DOCS / 'performance.md', DOCS.parent / 'README.md', DOCS / 'scale.md'
+PAGE, README, SCALE, SORT = DOCS / 'performance.md', DOCS.parent / 'README.md', DOCS / 'scale.md', DOCS / 'gpu-sort.md'
 
 # The machine with 16 processors and an H100.
 HOST_AND_GPU, FRAMES = 'nvidia-h100-80gb-hbm3.txt', 'python-xeon-16.txt'
@@ -334,6 +334,18 @@ def several_gpus(path):
                              [(2, 'one device, its share'), (0, 'two devices')], list(bars.items()), label=80)})
 
 
+# ---- What checks of results cost ----
+
+def checks(path):
+    rows = []
+    for record, what in ('entity', 'Entities'), ('f32', 'floats, with positions'), ('u64+u64', '64-bit keys and values'):
+        for (suite, name, _, count, _), times in others(path.name).items():
+            if (suite, name) == ('checked', record) and size(count) in ('2^10', '2^14', '2^18', '2^20', '2^24', '2^28'):
+                status, checked = times['recsort, status'], times['recsort, checked']
+                rows.append([what, size(count), ms(times['recsort']), ms(status), ms(checked), f'{checked / status:.2f}'])
+    return {'checked': table(['records', 'how many', 'no status, ms', 'status, not checked, ms', 'checked, ms', 'times as long'], rows, words=2)}
+
+
 # ---- Files that are larger than memory ----
 
 def spilled(path):
@@ -370,6 +382,7 @@ def everything():
     for made in spilled(HERE / 'files-2-gib-2-cores.txt'), several_gpus(HERE / 'nvidia-h200-shards.txt'):
         pages[SCALE] = {**pages[SCALE], **made[0]}
         charts.update(made[1])
+    pages[SORT] = checks(HERE / 'nvidia-h200-checked.txt')
     texts = {}
     for page, tables in pages.items():
         text = page.read_text()
