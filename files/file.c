@@ -256,6 +256,15 @@ recsort_status recsort_file_next(recsort_file *file, const void **records, size_
   return keep(file, status, &found, error);
 }
 
+recsort_status recsort_file_compare(recsort_file *file, recsort_error *error)
+{
+  recsort_error found = {0};
+  recsort_status status = refuse_call(file, true, error);
+  if (status) return status;
+  if (file->merge != NULL) status = rf_merge_compare(file, &found);
+  return keep(file, status, &found, error);
+}
+
 void recsort_file_get_stats(recsort_file *file, recsort_file_stats *stats, size_t size)
 {
   memset(stats, 0, size);

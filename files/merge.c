@@ -51,6 +51,7 @@ typedef struct rf_run {
   atomic_size_t filled; /* blocks that were filled so far, in turn, */
   atomic_size_t passed; /* and those of them whose records have been passed over */
   uint64_t read;        /* records */
+  rf_checksum sum;      /* of the bytes that were read, if the run is in the store */
   uint64_t dropped;     /* bytes */
   bool ended;           /* all have been read */
   bool any;             /* a record has been passed over: */
@@ -269,12 +270,12 @@ static recsort_status read_from_store(rf_merge *merge, rf_run *run, rf_block *bl
 {
   rf_store *const store = &merge->file->store;
   const rf_extent *const extent = &run->source->extent;
-  const uint64_t done = run->read * merge->record_size, left = extent->size - done;
+  const uint64_t done = run->sum.size, left = extent->size - done;
   const size_t most = merge->shape.capacity * merge->record_size;
   const size_t size = left < most ? (size_t)left : most;
   void *at = block->memory;
   recsort_status status = RECSORT_OK;
-  if (size > 0) status = rf_store_read(store, extent, done, size, block->memory, &at, error);
+  if (size > 0) status = rf_store_next(store, extent, &run->sum, size, block->memory, &at, error);
   if (status) return status;
   block->records = at;
   *count = size / merge->record_size;
@@ -362,6 +363,28 @@ static recsort_status read_now(rf_merge *merge, recsort_error *error)
   return end_reading(merge, error);
 }
 
+/* Not all records are wanted: compares what was read of each run, up to the end of the part that it
+ * is in. The records of the blocks are lost, but for the result. */
+static recsort_status compare_parts(rf_merge *merge, recsort_error *error)
+{
+  const size_t block = block_size(merge->file, &merge->shape);
+  const size_t most = merge->shape.capacity * merge->record_size;
+  const bool borrows = merge->shape.outputs > 0;
+  void *const memory = borrows ? merge->memory : rf_map(block), *at;
+  recsort_status status = end_reading(merge, error);
+  if (memory == NULL) return rf_fail_memory(error, block);
+  for (size_t r = 0; r < merge->shape.runs; r++) {
+    rf_run *const run = &merge->runs[r];
+    const rf_extent *const extent = &run->source->extent;
+    uint64_t rest;
+    while (!status && run->source->read == NULL && (rest = rf_store_rest(extent, &run->sum)) > 0)
+      status = rf_store_next(&merge->file->store, extent, &run->sum,
+                             rest < most ? (size_t)rest : most, memory, &at, error);
+  }
+  if (!borrows) rf_unmap(memory, block);
+  return status;
+}
+
 /* ---- Keys ---- */
 
 /* An error about record `number` of a run; `what` is the rest of its text. */
@@ -370,8 +393,7 @@ static recsort_status fail_record(const rf_merge *merge, size_t run, uint64_t nu
 {
   const rf_source *const source = merge->runs[run].source;
   if (source->read == NULL)
-    return rf_fail(error, RECSORT_IO_ERROR,
-                   "a temporary file does not hold what was written to it: %.300s", what);
+    return rf_store_fail_changed(&merge->file->store, &source->extent, error);
   return rf_fail(error, status, "run %zu, record %" PRIu64 ": %.300s", source->number, number,
                  what);
 }
@@ -573,6 +595,7 @@ static void run_round(void *context)
     }
   }
   merge->left -= merge->count;
+  if (status == RECSORT_OK && merge->left == 0) status = compare_parts(merge, error);
   merge->status = status;
 }
 
@@ -627,6 +650,18 @@ recsort_status rf_merge_next(recsort_file *file, const void **records, size_t *c
   merge->output = !merge->output;
   rf_task_begin(&merge->round, run_round, merge);
   return RECSORT_OK;
+}
+
+recsort_status rf_merge_compare(recsort_file *file, recsort_error *error)
+{
+  rf_merge *const merge = file->merge;
+  rf_task_end(&merge->round);
+  merge->left = merge->count = 0;
+  if (merge->status)
+    *error = merge->error;
+  else
+    merge->status = compare_parts(merge, error);
+  return merge->status;
 }
 
 void rf_merge_wait(recsort_file *file)

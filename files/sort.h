@@ -109,6 +109,8 @@ recsort_status rf_merge_open(recsort_file *file, size_t first, size_t count, uin
 uint64_t rf_merge_size(const recsort_file *file);
 recsort_status rf_merge_next(recsort_file *file, const void **records, size_t *count,
                              recsort_error *error);
+/* Compares what was read so far, and ends the result. */
+recsort_status rf_merge_compare(recsort_file *file, recsort_error *error);
 /* Waits for the round. */
 void rf_merge_wait(recsort_file *file);
 void rf_merge_close(recsort_file *file);

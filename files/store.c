@@ -87,6 +87,61 @@ static recsort_status fail_file(const rf_file *file, const char *what, int numbe
                  file->folder, what, strerror(number));
 }
 
+recsort_status rf_store_fail_changed(const rf_store *store, const rf_extent *run,
+                                     recsort_error *error)
+{
+  return rf_fail(error, RECSORT_IO_ERROR,
+                 "%.300s: a temporary file does not hold what was written to it",
+                 store->files[run->file].folder);
+}
+
+/* ---- Checksums ---- */
+
+enum { LEAST_PART = 64 << 10 };
+
+/* Adds bytes up to the end of their part, at most `size`. Returns how many. */
+static size_t add_to_part(rf_checksum *sum, uint64_t part, const unsigned char *bytes, size_t size)
+{
+  const uint64_t left = part - sum->size % part;
+  if (left < size) size = (size_t)left;
+  rf_checksum_add(sum, bytes, size);
+  return size;
+}
+
+/* Keeps the checksums of bytes that are written. */
+static void keep_sums(rf_sums *sums, rf_checksum *sum, const unsigned char *bytes, size_t size)
+{
+  for (size_t part; size > 0; bytes += part, size -= part) {
+    if (sum->size == RF_PARTS * sums->part) { /* every second one stays */
+      for (size_t i = 0; i < RF_PARTS / 2; i++)
+        sums->sums[i] = sums->sums[2 * i + 1];
+      sums->part *= 2;
+    }
+    part = add_to_part(sum, sums->part, bytes, size);
+    sums->sums[(sum->size - 1) / sums->part] = rf_checksum_of(sum);
+  }
+}
+
+/* Compares those of bytes that were read. */
+static bool are_same(const rf_extent *run, rf_checksum *sum, const unsigned char *bytes,
+                     size_t size)
+{
+  const rf_sums *const sums = &run->sums;
+  bool same = true;
+  for (size_t part; size > 0; bytes += part, size -= part) {
+    part = add_to_part(sum, sums->part, bytes, size);
+    if (rf_store_rest(run, sum) == 0)
+      same &= sums->sums[(sum->size - 1) / sums->part] == rf_checksum_of(sum);
+  }
+  return same;
+}
+
+uint64_t rf_store_rest(const rf_extent *run, const rf_checksum *sum)
+{
+  const uint64_t part = run->sums.part, rest = sum->size % part, left = run->size - sum->size;
+  return rest == 0 ? 0 : left < part - rest ? left : part - rest;
+}
+
 /* ---- Reading ---- */
 
 int rf_file_read(rf_file *file, uint64_t begin, size_t size, void *memory, void **at, size_t *got)
@@ -120,6 +175,14 @@ recsort_status rf_store_read(rf_store *store, const rf_extent *run, uint64_t off
     return fail_file(file, "read", failure != 0 ? failure : EIO, error);
   atomic_fetch_add(&store->read, size);
   return RECSORT_OK;
+}
+
+recsort_status rf_store_next(rf_store *store, const rf_extent *run, rf_checksum *sum, size_t size,
+                             void *memory, void **at, recsort_error *error)
+{
+  const recsort_status status = rf_store_read(store, run, sum->size, size, memory, at, error);
+  if (status || are_same(run, sum, *at, size)) return status;
+  return rf_store_fail_changed(store, run, error);
 }
 
 bool rf_store_has_room(const rf_store *store, size_t file, uint64_t size)
@@ -170,11 +233,20 @@ void rf_writer_begin(rf_writer *writer, rf_file *file)
   writer->begin = file->end;
   writer->size = 0;
   writer->held = 0;
+  writer->sums.part = 0;
 }
 
 void *rf_writer_room(const rf_writer *writer)
 {
   return writer->buffers[0] + writer->held;
+}
+
+/* Counts bytes that were put into the buffer. */
+static void pass(rf_writer *writer, size_t size)
+{
+  if (writer->sums.part > 0) keep_sums(&writer->sums, &writer->sum, rf_writer_room(writer), size);
+  writer->held += size;
+  writer->size += size;
 }
 
 /* Writes the pages of this piece, and drops those of the one before, which is on the disk by now.
@@ -230,8 +302,7 @@ static bool turn(rf_writer *writer, size_t size)
 
 bool rf_writer_put(rf_writer *writer, size_t size)
 {
-  writer->size += size;
-  writer->held += size;
+  pass(writer, size);
   const size_t whole = writer->held / RF_SECTOR * RF_SECTOR;
   return whole == 0 || turn(writer, whole);
 }
@@ -243,8 +314,7 @@ bool rf_writer_add(rf_writer *writer, const void *data, size_t size)
   for (size_t part; size > 0; size -= part, from += part) {
     part = size < full - writer->held ? size : full - writer->held;
     memcpy(rf_writer_room(writer), from, part);
-    writer->held += part;
-    writer->size += part;
+    pass(writer, part);
     if (writer->held == full && !rf_writer_put(writer, 0)) return false;
   }
   return true;
@@ -345,11 +415,13 @@ recsort_status rf_store_write(rf_store *store, unsigned char *memory, uint64_t s
   rf_file *const file = next_file(store, size, error);
   if (file == NULL) return RECSORT_IO_ERROR;
   const uint64_t all = up(size), piece = piece_of(size);
-  *run = (rf_extent){(size_t)(file - store->files), file->end, size};
+  rf_checksum sum = {0};
+  *run = (rf_extent){(size_t)(file - store->files), file->end, size, {.part = LEAST_PART}};
   memset(memory + size, 0, (size_t)(all - size));
   for (uint64_t done = 0, part; done < all; done += part) {
     part = all - done < piece ? all - done : piece;
     const rf_write write = {file, file->end, memory + done, (size_t)part};
+    keep_sums(&run->sums, &sum, write.from, (size_t)(size - done < part ? size - done : part));
     const int failure = write_all(&write, (size_t)piece);
     if (failure != 0) return fail_write(&write, failure, error);
     file->end += part;
@@ -365,6 +437,8 @@ recsort_status rf_store_begin(rf_store *store, rf_writer *writer, uint64_t size,
   rf_file *const file = next_file(store, size, error);
   if (file == NULL) return RECSORT_IO_ERROR;
   rf_writer_begin(writer, file);
+  writer->sums.part = LEAST_PART;
+  writer->sum = (rf_checksum){0};
   return RECSORT_OK;
 }
 
@@ -377,7 +451,8 @@ recsort_status rf_store_end(rf_store *store, rf_writer *writer, rf_extent *run,
                             recsort_error *error)
 {
   if (!rf_writer_end(writer, true)) return rf_store_fail(writer, error);
-  *run = (rf_extent){(size_t)(writer->file - store->files), writer->begin, writer->size};
+  *run =
+      (rf_extent){(size_t)(writer->file - store->files), writer->begin, writer->size, writer->sums};
   store->written += writer->file->end - writer->begin;
   return RECSORT_OK;
 }

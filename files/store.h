@@ -6,16 +6,19 @@
  * the page cache (O_DIRECT) where the file system allows it: then other programs keep their memory,
  * and this one uses no more than it says. Otherwise pages are written and dropped as soon as
  * possible.
+ *
+ * Of each run a few checksums stay in memory, so that a bit that the disk changed is an error.
  */
 #ifndef FILES_STORE_H
 #define FILES_STORE_H
 
 #include "base.h"
+#include "checksum.h"
 #include "task.h"
 
 #include <stdatomic.h>
 
-enum { RF_SECTOR = 4096 };
+enum { RF_SECTOR = 4096, RF_PARTS = 32 };
 
 typedef struct rf_file {
   char *folder;
@@ -33,11 +36,20 @@ typedef struct rf_store {
   atomic_uint_least64_t read;
 } rf_store;
 
+/* Checksums of the first bytes of a run: sums[i] is that of i + 1 parts, or of all if it ends
+ * before. Parts are of equal size, which doubles when a run has more of them. So what is read of a
+ * run can be compared without its end. */
+typedef struct rf_sums {
+  uint64_t part; /* bytes */
+  uint64_t sums[RF_PARTS];
+} rf_sums;
+
 /* Bytes of a run. */
 typedef struct rf_extent {
   size_t file;
   uint64_t begin;
   uint64_t size;
+  rf_sums sums;
 } rf_extent;
 
 /* Copies the names. No file is made before the first run. */
@@ -54,6 +66,15 @@ int rf_file_read(rf_file *file, uint64_t begin, size_t size, void *memory, void 
  * room for `size` bytes and 2 * RF_SECTOR; *at is where the bytes are in it. Any thread. */
 recsort_status rf_store_read(rf_store *store, const rf_extent *run, uint64_t offset, size_t size,
                              void *memory, void **at, recsort_error *error);
+/* Reads the bytes that follow those of which *sum is; it begins with zeros. At the end of a part
+ * this fails if a byte so far is not what was written. */
+recsort_status rf_store_next(rf_store *store, const rf_extent *run, rf_checksum *sum, size_t size,
+                             void *memory, void **at, recsort_error *error);
+/* The bytes up to the end of the part that rf_store_next is in; 0: all so far were compared. */
+uint64_t rf_store_rest(const rf_extent *run, const rf_checksum *sum);
+/* IO_ERROR: a temporary file has changed. */
+recsort_status rf_store_fail_changed(const rf_store *store, const rf_extent *run,
+                                     recsort_error *error);
 /* True if a file's folder has room for so many bytes more. */
 bool rf_store_has_room(const rf_store *store, size_t file, uint64_t size);
 /* Gives the disk the space of a run's first `size` bytes back, if the file system can. */
@@ -77,6 +98,8 @@ typedef struct rf_writer {
   uint64_t begin; /* where it began in the file */
   uint64_t size;  /* bytes since then */
   size_t held;    /* bytes in the buffer */
+  rf_sums sums;   /* of a run; no parts: none are wanted */
+  rf_checksum sum;
   rf_task task;
   rf_write write; /* of the task */
   int failure;    /* its error number */

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "checksum.h"
+#include "files/checksum.h"
 #include "rounds.h"
 
 enum { BLOCKS = 16, WINDOW = 64 /* messages on their way */, MOST_MESSAGE = 1 << 30 };
@@ -326,13 +326,13 @@ static void compare(sort_job *j)
 {
   for (int r = 0; r < j->ranks; r++) {
     const part out = part_of(j, j->sorted, j->offsets, r);
-    j->sums[r] = r == j->rank ? 0 : checksum_bytes(out.at, out.size);
+    j->sums[r] = r == j->rank ? 0 : rf_checksum_bytes(out.at, out.size);
   }
   MPI_Alltoall(j->sums, 1, MPI_UINT64_T, j->counts, 1, MPI_UINT64_T, j->comm);
   for (int r = 0; r < j->ranks && !j->status; r++) {
     const part in = part_of(j, j->received, j->run_offsets, r);
     char text[100];
-    if (r == j->rank || checksum_bytes(in.at, in.size) == j->counts[r]) continue;
+    if (r == j->rank || rf_checksum_bytes(in.at, in.size) == j->counts[r]) continue;
     snprintf(text, sizeof text, "the records from rank %d are not those that it sent", r);
     fail(j, RECSORT_CORRUPT_RESULT, text);
   }

@@ -7,7 +7,7 @@
 
 #include "recsort/file.h"
 
-#include "mpi/checksum.h"
+#include "files/checksum.h"
 #include "mpi/rounds.h"
 
 #include <inttypes.h>
@@ -185,7 +185,7 @@ static bool append_slice(disk_sort *d, recsort_file *file)
   for (size_t done = 0, part; done < d->count; done += part) {
     part = d->count - done < d->piece ? d->count - done : d->piece;
     if (!inputs_read(d->in, d->first + done, part, d->buffer)) return false;
-    d->in_sum += checksum_records(d->buffer, part, d->record_size);
+    d->in_sum += rf_checksum_records(d->buffer, part, d->record_size);
     if (recsort_file_append(file, d->buffer, part, &error) != RECSORT_OK) return fail(d, &error);
   }
   return true;
@@ -304,7 +304,7 @@ bool disk_divide(disk_sort *d)
  * behind it stays: rf_store_drop, which takes the last sector of a run, must not see an end. */
 static void drop(disk_sort *d, const rf_extent *part, uint64_t size)
 {
-  const rf_extent endless = {part->file, part->begin, UINT64_MAX};
+  const rf_extent endless = {.file = part->file, .begin = part->begin, .size = UINT64_MAX};
   rf_store_drop(&d->store, &endless, size);
 }
 
@@ -312,7 +312,7 @@ static void drop(disk_sort *d, const rf_extent *part, uint64_t size)
 static rf_extent part_of(const disk_sort *d, int rank)
 {
   const uint64_t begin = d->cuts[rank] * d->record_size, end = d->cuts[rank + 1] * d->record_size;
-  return (rf_extent){d->sorted.file, d->sorted.begin + begin, end - begin};
+  return (rf_extent){.file = d->sorted.file, .begin = d->sorted.begin + begin, .size = end - begin};
 }
 
 /* Sends a part to one rank, and writes what comes from another one, `in` bytes, in messages of at
@@ -414,7 +414,7 @@ static bool merge_runs(disk_sort *d, run_reader *readers, slice_output *output)
   while (done && !status && count > 0) {
     status = recsort_file_next(file, &records, &count, &error);
     if (status) break;
-    d->out_sum += checksum_records(records, count, d->record_size);
+    d->out_sum += rf_checksum_records(records, count, d->record_size);
     done = slice_write(output, records, bytes_of(d, count));
   }
   recsort_file_close(file);

@@ -19,6 +19,8 @@
  * Records that fit in the memory are sorted there, and no file is made. Otherwise each load of
  * memory is sorted and written as a run; at the end all runs are merged. So every record is written
  * and read once. Only if so many runs do not fit in the memory are groups of them merged first.
+ * What is read of a run is compared with what was written, by checksums: a bit that the disk
+ * changed is an error.
  *
  * The conventions of recsort.h hold here too. POSIX only. One thread at a time may use a
  * recsort_file, and its sorter belongs to it from open to close. Up to six threads of its own work
@@ -104,8 +106,9 @@ RECSORT_API recsort_status recsort_file_open(recsort_sorter *sorter,
 
 /* Adds `count` records behind all that were added before. They are copied. Errors: those of a
  * sorting call, where "record N" counts all records that were appended, from 0; OUT_OF_MEMORY, with
- * the least `memory` that is enough; IO_ERROR: a temporary file could not be made or written. After
- * an error only recsort_file_close is allowed, and every other call returns that error again. */
+ * the least `memory` that is enough; IO_ERROR: a temporary file could not be made or written, or
+ * does not hold what was written to it. After an error only recsort_file_close is allowed, and
+ * every other call returns that error again. */
 RECSORT_API recsort_status recsort_file_append(recsort_file *file, const void *records,
                                                size_t count, recsort_error *error);
 
@@ -130,6 +133,10 @@ RECSORT_API recsort_status recsort_file_finish(recsort_file *file, recsort_error
  * until the next call for `file`. 0: there are no more. Errors: as for append. */
 RECSORT_API recsort_status recsort_file_next(recsort_file *file, const void **records,
                                              size_t *count, recsort_error *error);
+
+/* Compares what was read of temporary files so far, and ends the result. recsort_file_next compares
+ * before it gives the last records; call this if you stop before that. Errors: IO_ERROR. */
+RECSORT_API recsort_status recsort_file_compare(recsort_file *file, recsort_error *error);
 
 /* Waits for what goes on beside the caller. `size`: that of *stats. */
 RECSORT_API void recsort_file_get_stats(recsort_file *file, recsort_file_stats *stats, size_t size);
