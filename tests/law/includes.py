@@ -85,7 +85,7 @@ LAW = {
     'tools/recschema': [PUBLIC, TOOLS, 'support/', 'recschema/dwarf/'],
     'tools/recschema/dwarf': [PUBLIC, 'support/'],
     'tools/mpi': [PUBLIC, PARTITION, MPI, 'files/checksum.h'],
-    'tools/recsort-mpi': [PUBLIC, FILE, MPI, 'files/checksum.h', 'mpi/rounds.h', 'support/', 'recsort/cli_job.h', 'recsort/folders.h', 'recsort/names.h',
+    'tools/recsort-mpi': [PUBLIC, FILE, MPI, 'files/checksum.h', 'mpi/rounds.h', 'mpi/votes.h', 'support/', 'recsort/cli_job.h', 'recsort/folders.h', 'recsort/names.h',
                           'files/store.h'],
     'tools/support': [PUBLIC, TOOLS, 'files/available.h', 'files/input.h', 'files/replace.h', 'files/store.h', 'files/task.h', 'files/temporary.h'],
     'core/include/recsort/recsort.hpp': [PUBLIC, TOOLS],

@@ -3,10 +3,11 @@
  *   world --seed N       one sort, in words
  *   world --seeds A B    those of the seeds [A, B), and what happened how often
  *
- * A seed draws a job and the weather: how late messages are, which ranks and disks are slow. Under
- * it the result must be right. Then one thing more goes wrong: at a drawn place a rank is killed, a
- * disk fails or a bit is another one. Then the result is right, or there is one clear error and the
- * old output; of a rank that was killed, the old output or the new one. */
+ * A seed draws a job and the weather: how late messages are, which ranks and disks are slow, how
+ * often a bit of a collective call's result is another one. Under it the result must be right. Then
+ * one thing more goes wrong: at a drawn place a rank is killed, a disk fails or a bit is another
+ * one. Then the result is right, or there is one clear error and the old output; of a rank that was
+ * killed, the old output or the new one. */
 #include "mpi.h"
 
 #include "world.h"
@@ -182,6 +183,7 @@ static void draw_weather(weather *w, uint64_t *random)
                  .slow_disk = chances[random_below(random, 4)],
                  .short_call = chances[random_below(random, 4)],
                  .interrupted = chances[random_below(random, 4)],
+                 .flipped = chances[random_below(random, 4)],
                  .longest = longest[random_below(random, 3)]};
 }
 
@@ -544,6 +546,7 @@ static const char *const event_names[EVENTS] = {"a message is late",
                                                 "a disk is slow",
                                                 "a call does less",
                                                 "a call is interrupted",
+                                                "a bit of a collective call's result is flipped",
                                                 "a rank is killed",
                                                 "a disk is full",
                                                 "a call of a disk fails",

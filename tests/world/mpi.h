@@ -10,7 +10,7 @@ typedef struct MPI_Status {
 
 enum { MPI_SUCCESS };
 enum { MPI_COMM_NULL = -1, MPI_COMM_WORLD = 0 };
-enum { MPI_BYTE = 1, MPI_INT, MPI_UINT64_T, MPI_DOUBLE };
+enum { MPI_BYTE = 1, MPI_UINT64_T };
 enum { MPI_SUM = 1, MPI_MIN, MPI_MAX, MPI_BOR };
 enum { MPI_THREAD_FUNNELED = 1 };
 enum { MPI_COMM_TYPE_SHARED = 1 };
@@ -43,15 +43,10 @@ int MPI_Sendrecv(const void *from, int sent, MPI_Datatype sent_type, int to, int
                  MPI_Status *status);
 int MPI_Get_count(const MPI_Status *status, MPI_Datatype type, int *count);
 
-int MPI_Bcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm handle);
-int MPI_Reduce(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op, int root,
-               MPI_Comm handle);
 int MPI_Allreduce(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op,
                   MPI_Comm handle);
 int MPI_Exscan(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op,
                MPI_Comm handle);
-int MPI_Allgather(const void *from, int count, MPI_Datatype type, void *to, int to_count,
-                  MPI_Datatype to_type, MPI_Comm handle);
 int MPI_Alltoall(const void *from, int count, MPI_Datatype type, void *to, int to_count,
                  MPI_Datatype to_type, MPI_Comm handle);
 

@@ -42,17 +42,18 @@ enum {
 
 /* What can happen. The first ones happen at random, the others once in a run, at a drawn place. */
 enum {
-  LATE,        /* a rank waits for a message that was sent */
-  OVERTAKEN,   /* a rank gets a message that was sent after one of another rank to it */
-  RENDEZVOUS,  /* a send waits for its receive */
-  LOOSE,       /* a rank leaves a collective call before all have come */
-  SLOW_RANK,   /* no turn for long */
-  SLOW_DISK,   /* a call takes long */
-  SHORT,       /* a read or a write does less than it was asked to */
-  INTERRUPTED, /* EINTR */
-  DIES,        /* a rank is killed, and then the others */
-  NO_SPACE,    /* ENOSPC, from then on */
-  BROKEN,      /* another error, once */
+  LATE,           /* a rank waits for a message that was sent */
+  OVERTAKEN,      /* a rank gets a message that was sent after one of another rank to it */
+  RENDEZVOUS,     /* a send waits for its receive */
+  LOOSE,          /* a rank leaves a collective call before all have come */
+  SLOW_RANK,      /* no turn for long */
+  SLOW_DISK,      /* a call takes long */
+  SHORT,          /* a read or a write does less than it was asked to */
+  INTERRUPTED,    /* EINTR */
+  FLIPPED_RESULT, /* a bit of what a collective call gives a rank is another one */
+  DIES,           /* a rank is killed, and then the others */
+  NO_SPACE,       /* ENOSPC, from then on */
+  BROKEN,         /* another error, once */
   FLIPPED_MESSAGE,
   FLIPPED_FILE, /* a bit of a temporary file is another one when it is read */
   EVENTS
@@ -79,6 +80,7 @@ typedef struct weather {
   unsigned slow_disk;  /* likewise after a call */
   unsigned short_call; /* of reads and writes */
   unsigned interrupted;
+  unsigned flipped; /* of results */
   uint64_t longest; /* steps that something is late or slow */
 } weather;
 

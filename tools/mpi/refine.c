@@ -1,8 +1,20 @@
 /* refine.c - see refine.h. */
 #include "refine.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* A round divides what is left by 16 or more, so it takes 17 at most if no record changes. */
+enum { MOST_ROUNDS = 32 };
+
+static recsort_status fail_changed(recsort_error *error)
+{
+  *error = (recsort_error){.status = RECSORT_CORRUPT_RESULT};
+  snprintf(error->text, sizeof error->text,
+           "the records were changed on their way: a disk, the network or memory is at fault");
+  return error->status;
+}
 
 size_t refine_memory(size_t mark_size, size_t count)
 {
@@ -123,7 +135,7 @@ recsort_status refine_sample(refine *r, const uint64_t *before, unsigned char *s
 {
   recsort_status status = RECSORT_OK;
   memset(samples, 0, refine_left(r) * REFINE_SAMPLES * r->mark_size);
-  r->round++;
+  if (r->round++ == MOST_ROUNDS) return fail_changed(error);
   for (size_t i = 0; i < r->count && status == RECSORT_OK; i++) {
     if (settle(r, i)) continue;
     status = sample_one(r, i, *before++, samples, error);
@@ -210,4 +222,15 @@ void refine_narrow(refine *r, const unsigned char *samples, size_t count, const 
       memcpy(bounds_of(r, i) + r->mark_size, samples + k * r->mark_size, r->mark_size);
     }
   }
+}
+
+recsort_status refine_check(const refine *r, recsort_error *error)
+{
+  for (size_t i = 0; i < r->count; i++) {
+    uint64_t cut;
+    const recsort_status status = cut_part(r, 0, r->record_count, bounds_of(r, i), 1, &cut, error);
+    if (status) return status;
+    if (cut != r->splitters[i].low_cut) return fail_changed(error);
+  }
+  return RECSORT_OK;
 }

@@ -65,7 +65,8 @@ size_t refine_left(const refine *r);
 
 void refine_counts(const refine *r, uint64_t *counts);
 /* `before` is the sum of refine_counts of the ranks before. Writes REFINE_SAMPLES marks for each
- * splitter that is left. */
+ * splitter that is left. CORRUPT_RESULT: there were so many rounds that records must have changed.
+ */
 recsort_status refine_sample(refine *r, const uint64_t *before, unsigned char *samples,
                              recsort_error *error);
 /* `samples` are those of all ranks. */
@@ -82,5 +83,9 @@ typedef struct refine_sum {
  * working memory. */
 void refine_narrow(refine *r, const unsigned char *samples, size_t count, const uint64_t *cuts,
                    const uint64_t *sums, refine_sum *sorted);
+
+/* Cuts this rank's records once more, by the splitters that were found. CORRUPT_RESULT: a cut is
+ * another one. */
+recsort_status refine_check(const refine *r, recsort_error *error);
 
 #endif

@@ -1,47 +1,61 @@
 /* rounds.c - see rounds.h. */
 #include "rounds.h"
 
+#include "votes.h"
+
 #include <string.h>
 
-enum { MOST_MESSAGE = 1 << 30 };
+/* The words of what refine.h has. */
+static size_t refine_words(size_t mark_size, size_t count)
+{
+  return votes_words(refine_memory(mark_size, count));
+}
 
 size_t rounds_memory(size_t mark_size, size_t count)
 {
   const size_t samples = count * REFINE_SAMPLES;
-  return (2 * (count + samples) + 2) * sizeof(uint64_t) + samples * sizeof(refine_sum) +
-         count * sizeof(size_t) + refine_memory(mark_size, count) + samples * mark_size;
+  const size_t voted = votes_words(samples * mark_size) + count + samples + 1;
+  return (refine_words(mark_size, count) + 3 * voted + samples) * sizeof(uint64_t) +
+         samples * sizeof(refine_sum) + count * sizeof(size_t);
 }
 
 void rounds_open(rounds *r, uint64_t total, void *memory)
 {
   const size_t count = r->refine.count, samples = count * REFINE_SAMPLES;
-  r->own = memory;
-  r->before = r->own + count;
-  r->cuts = r->before + count;
-  r->sums = r->cuts + samples + 1;
-  r->sorted = (refine_sum *)(void *)(r->sums + samples + 1);
+  refine_open(&r->refine, total, memory);
+  const size_t mark_size = r->refine.mark_size;
+  uint64_t *const marks = (uint64_t *)memory + refine_words(mark_size, count);
+  r->samples = (unsigned char *)marks;
+  r->own = marks + 3 * votes_words(samples * mark_size);
+  r->sums = r->own + 3 * count;
+  r->cuts = r->sums + 3 * (samples + 1);
+  r->sorted = (refine_sum *)(void *)(r->cuts + samples);
   r->positions = (size_t *)(void *)(r->sorted + samples);
-  void *const rest = r->positions + count;
-  refine_open(&r->refine, total, rest);
-  r->samples = (unsigned char *)rest + refine_memory(r->refine.mark_size, count);
+}
+
+/* Joins the samples of all ranks: each of them is zero on all but one. */
+static void join(rounds *r, size_t size)
+{
+  memset(r->samples + size, 0, votes_words(size) * sizeof(uint64_t) - size);
+  votes_reduce((uint64_t *)(void *)r->samples, votes_words(size), MPI_BOR, r->comm);
+}
+
+/* True if no rank has failed. */
+static bool all_done(rounds *r)
+{
+  uint64_t failed[3] = {r->status != RECSORT_OK};
+  votes_reduce(failed, 1, MPI_SUM, r->comm);
+  return failed[0] == 0;
 }
 
 /* Sums `count` cuts over all ranks, and one number more that says whether a rank has failed. */
 static bool sum_cuts(rounds *r, size_t count)
 {
-  r->cuts[count] = r->status != RECSORT_OK;
-  MPI_Allreduce(r->cuts, r->sums, (int)count + 1, MPI_UINT64_T, MPI_SUM, r->comm);
+  memcpy(r->sums, r->cuts, count * sizeof *r->sums);
+  r->sums[count] = r->status != RECSORT_OK;
+  votes_reduce(r->sums, count + 1, MPI_SUM, r->comm);
   r->done++;
   return r->sums[count] == 0;
-}
-
-/* Joins the samples of all ranks. */
-static void join(rounds *r, size_t size)
-{
-  for (size_t at = 0; at < size; at += MOST_MESSAGE) {
-    const size_t part = size - at < MOST_MESSAGE ? size - at : MOST_MESSAGE;
-    MPI_Allreduce(MPI_IN_PLACE, r->samples + at, (int)part, MPI_BYTE, MPI_BOR, r->comm);
-  }
 }
 
 bool rounds_try(rounds *r, const void *marks)
@@ -50,10 +64,9 @@ bool rounds_try(rounds *r, const void *marks)
   const size_t size = f->count * f->mark_size;
   int rank;
   MPI_Comm_rank(r->comm, &rank);
+  memset(r->samples, 0, size);
   if (rank == 0) memcpy(r->samples, marks, size);
-  for (size_t at = 0; at < size; at += MOST_MESSAGE)
-    MPI_Bcast(r->samples + at, (int)(size - at < MOST_MESSAGE ? size - at : MOST_MESSAGE), MPI_BYTE,
-              0, r->comm);
+  join(r, size);
   r->status = recsort_partition_sorted(f->sorter, f->records, f->record_count, f->first, r->samples,
                                        f->count, r->positions, &r->error);
   for (size_t i = 0; i < f->count && !r->status; i++)
@@ -67,12 +80,9 @@ static bool refine_once(rounds *r, size_t left)
 {
   const size_t samples = left * REFINE_SAMPLES;
   refine *const f = &r->refine;
-  int rank;
   refine_counts(f, r->own);
-  MPI_Exscan(r->own, r->before, (int)left, MPI_UINT64_T, MPI_SUM, r->comm);
-  MPI_Comm_rank(r->comm, &rank);
-  if (rank == 0) memset(r->before, 0, left * sizeof *r->before); /* it received nothing */
-  r->status = refine_sample(f, r->before, r->samples, &r->error);
+  votes_sum_before(r->own, left, r->comm);
+  r->status = refine_sample(f, r->own, r->samples, &r->error);
   join(r, samples * f->mark_size);
   if (!r->status) r->status = refine_cut(f, r->samples, r->cuts, &r->error);
   if (!sum_cuts(r, samples)) return false;
@@ -84,5 +94,6 @@ bool rounds_find(rounds *r)
 {
   for (size_t left; (left = refine_left(&r->refine)) > 0;)
     if (!refine_once(r, left)) return false;
-  return true;
+  r->status = refine_check(&r->refine, &r->error);
+  return all_done(r);
 }

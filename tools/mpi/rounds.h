@@ -13,7 +13,7 @@ typedef struct rounds {
   recsort_status status; /* of this rank */
   recsort_error error;
   /* working memory */
-  uint64_t *own, *before, *cuts, *sums;
+  uint64_t *own, *cuts, *sums;
   refine_sum *sorted;
   size_t *positions;
   unsigned char *samples;
@@ -28,7 +28,8 @@ void rounds_open(rounds *r, uint64_t total, void *memory);
 
 /* A round whose samples are rank 0's: one mark for each splitter. */
 bool rounds_try(rounds *r, const void *marks);
-/* Refines until all splitters are found. */
+/* Refines until all splitters are found. Then cuts once more: a cut that is another one now, as a
+ * disk or memory changed a record, is an error. */
 bool rounds_find(rounds *r);
 
 #endif

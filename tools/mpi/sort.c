@@ -13,6 +13,7 @@
 
 #include "files/checksum.h"
 #include "rounds.h"
+#include "votes.h"
 
 enum { BLOCKS = 16, WINDOW = 64 /* messages on their way */, MOST_MESSAGE = 1 << 30 };
 
@@ -33,7 +34,7 @@ typedef struct sort_job {
   size_t new_count;
   rounds rounds;
   uint64_t *counts;              /* of the records of each rank; then the sums that they tell */
-  uint64_t *sums;                /* checksums of what each rank is sent */
+  uint64_t *sums;                /* checksums of what each rank is sent. Both: see votes.h */
   size_t *offsets, *run_offsets; /* of what is sent and received */
   recsort_status status;         /* of this rank; after agree, of all */
   recsort_error error;
@@ -105,17 +106,18 @@ static void *borrow(sort_job *j, size_t count, size_t size)
  * one that failed. */
 static bool agree(sort_job *j)
 {
-  const int own = j->status ? j->rank : INT_MAX;
-  int first;
-  MPI_Allreduce(&own, &first, 1, MPI_INT, MPI_MIN, j->comm);
-  if (first == INT_MAX) return true;
-  if (first == j->rank) {
+  enum { WORDS = (sizeof j->error + 7) / 8 };
+  uint64_t first[3] = {j->status ? (uint64_t)j->rank : UINT64_MAX}, words[3 * WORDS] = {0};
+  votes_reduce(first, 1, MPI_MIN, j->comm);
+  if (first[0] == UINT64_MAX) return true;
+  if (first[0] == (uint64_t)j->rank) {
     recsort_error named = {.status = j->status, .line = j->error.line, .column = j->error.column};
     snprintf(named.text, sizeof named.text, "rank %d%s %.480s", j->rank,
              j->status == RECSORT_INVALID_RECORD ? "," : ":", j->error.text);
-    j->error = named;
+    memcpy(words, &named, sizeof named);
   }
-  MPI_Bcast(&j->error, (int)sizeof j->error, MPI_BYTE, first, j->comm);
+  votes_reduce(words, WORDS, MPI_BOR, j->comm);
+  memcpy(&j->error, words, sizeof j->error);
   j->status = j->error.status;
   return false;
 }
@@ -157,14 +159,14 @@ static void read_job(sort_job *j, const recsort_mpi_job *given)
 static bool are_alike(sort_job *j)
 {
   enum { VALUES = 5 };
-  uint64_t own[2 * VALUES + 1] = {j->record_size, j->mark_size, j->given.balance, 0, j->message};
-  uint64_t least[2 * VALUES + 1];
+  uint64_t least[3 * (2 * VALUES + 1)] = {j->record_size, j->mark_size, j->given.balance, 0,
+                                          j->message};
   bool alike = true;
-  memcpy(&own[3], &j->tolerance, sizeof own[3]);
+  memcpy(&least[3], &j->tolerance, sizeof least[3]);
   for (size_t i = 0; i < VALUES; i++)
-    own[VALUES + i] = ~own[i];
-  own[2 * VALUES] = j->rank > 0 || j->given.splitters;
-  MPI_Allreduce(own, least, 2 * VALUES + 1, MPI_UINT64_T, MPI_MIN, j->comm);
+    least[VALUES + i] = ~least[i];
+  least[2 * VALUES] = j->rank > 0 || j->given.splitters;
+  votes_reduce(least, 2 * VALUES + 1, MPI_MIN, j->comm);
   for (size_t i = 0; i < VALUES; i++)
     alike &= least[i] == ~least[VALUES + i];
   j->starts_from_last = least[2 * VALUES];
@@ -308,11 +310,11 @@ static void exchange(sort_job *j)
 /* Collective. Where the runs of the other ranks will be, and memory for them. */
 static bool make_room(sort_job *j)
 {
-  uint64_t *const sizes = j->sums = borrow(j, (size_t)j->ranks, sizeof *sizes);
+  uint64_t *const sizes = j->sums = borrow(j, 3 * (size_t)j->ranks, sizeof *sizes);
   if (!agree(j)) return false;
   for (int r = 0; r < j->ranks; r++)
     sizes[r] = j->offsets[r + 1] - j->offsets[r];
-  MPI_Alltoall(sizes, 1, MPI_UINT64_T, j->counts, 1, MPI_UINT64_T, j->comm);
+  votes_swap(sizes, j->counts, j->comm);
   j->run_offsets[0] = 0;
   for (int r = 0; r < j->ranks; r++)
     j->run_offsets[r + 1] = j->run_offsets[r] + (size_t)j->counts[r];
@@ -328,7 +330,7 @@ static void compare(sort_job *j)
     const part out = part_of(j, j->sorted, j->offsets, r);
     j->sums[r] = r == j->rank ? 0 : rf_checksum_bytes(out.at, out.size);
   }
-  MPI_Alltoall(j->sums, 1, MPI_UINT64_T, j->counts, 1, MPI_UINT64_T, j->comm);
+  votes_swap(j->sums, j->counts, j->comm);
   for (int r = 0; r < j->ranks && !j->status; r++) {
     const part in = part_of(j, j->received, j->run_offsets, r);
     char text[100];
@@ -350,15 +352,18 @@ static double lap(double *since)
 /* Collective. Sorts this rank's records, and tells the others how many there are. */
 static bool sort_own(sort_job *j)
 {
-  const uint64_t count = j->count = j->given.count;
+  const size_t ranks = (size_t)j->ranks;
+  j->count = j->given.count;
   j->sorted = take(j, j->count, j->record_size);
-  j->counts = borrow(j, (size_t)j->ranks, sizeof *j->counts);
-  j->offsets = borrow(j, (size_t)j->ranks + 1, sizeof *j->offsets);
-  j->run_offsets = borrow(j, (size_t)j->ranks + 1, sizeof *j->run_offsets);
+  j->counts = borrow(j, 3 * ranks, sizeof *j->counts);
+  j->offsets = borrow(j, ranks + 1, sizeof *j->offsets);
+  j->run_offsets = borrow(j, ranks + 1, sizeof *j->run_offsets);
   if (!j->status)
     j->status = recsort_sort_to(j->sorter, j->given.records, j->count, j->sorted, &j->error);
   if (!agree(j)) return false;
-  MPI_Allgather(&count, 1, MPI_UINT64_T, j->counts, 1, MPI_UINT64_T, j->comm);
+  memset(j->counts, 0, ranks * sizeof *j->counts);
+  j->counts[j->rank] = j->count;
+  votes_reduce(j->counts, ranks, MPI_BOR, j->comm);
   return true;
 }
 

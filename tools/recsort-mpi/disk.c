@@ -9,6 +9,7 @@
 
 #include "files/checksum.h"
 #include "mpi/rounds.h"
+#include "mpi/votes.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -74,7 +75,7 @@ static bool take_memory(disk_sort *d)
   d->index = index;
   if (!mapped) return false;
   d->rounds = malloc(rounds_memory(mark_size, ranks - 1));
-  d->cuts = calloc(3 * ranks + 1, sizeof *d->cuts);
+  d->cuts = calloc(7 * ranks + 1, sizeof *d->cuts);
   d->runs = calloc(ranks, sizeof *d->runs);
   if (d->rounds != NULL && d->cuts != NULL && d->runs != NULL && rf_writer_open(&d->writer, piece))
     return true;
@@ -344,21 +345,21 @@ static recsort_status swap_parts(disk_sort *d, int to, int from, uint64_t in, ui
 
 bool disk_exchange(disk_sort *d)
 {
-  uint64_t *const out = d->cuts + d->ranks + 1, *const in = out + d->ranks;
+  uint64_t *const out = d->cuts + d->ranks + 1, *const in = out + (ptrdiff_t)3 * d->ranks;
   enum { MOST_MESSAGE = 1 << 30 }; /* one record may be larger */
   const uint64_t own = bytes_of(d, d->piece) < MOST_MESSAGE ? bytes_of(d, d->piece) : MOST_MESSAGE;
-  uint64_t most; /* that all have room for: their memories may differ */
+  uint64_t most[3] = {own}; /* that all have room for: their memories may differ */
   recsort_status status = RECSORT_OK;
   recsort_error error;
   for (int r = 0; r < d->ranks; r++)
     out[r] = part_of(d, r).size;
-  MPI_Alltoall(out, 1, MPI_UINT64_T, in, 1, MPI_UINT64_T, MPI_COMM_WORLD);
-  MPI_Allreduce(&own, &most, 1, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
+  votes_swap(out, in, MPI_COMM_WORLD);
+  votes_reduce(most, 1, MPI_MIN, MPI_COMM_WORLD);
   d->runs[d->rank] = part_of(d, d->rank); /* it stays where it is */
   for (int step = 1; step < d->ranks; step++) {
     const int to = (int)(((int64_t)d->rank + step) % d->ranks);
     const int from = (int)(((int64_t)d->rank + d->ranks - step) % d->ranks);
-    status = swap_parts(d, to, from, in[from], most, status, &error);
+    status = swap_parts(d, to, from, in[from], most[0], status, &error);
   }
   if (status == RECSORT_OK) status = rf_store_wait(&d->writer, &error);
   release(d);
@@ -442,7 +443,7 @@ bool disk_merge(disk_sort *d, slice_output *output)
 
 bool disk_compare(const disk_sort *d)
 {
-  uint64_t own = d->in_sum - d->out_sum, sum;
-  MPI_Allreduce(&own, &sum, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
-  return sum == 0 || fail_compared();
+  uint64_t sum[3] = {d->in_sum - d->out_sum};
+  votes_reduce(sum, 1, MPI_SUM, MPI_COMM_WORLD);
+  return sum[0] == 0 || fail_compared();
 }

@@ -39,7 +39,7 @@ typedef struct disk_sort {
   void *rounds;     /* memory */
   unsigned round_count;
   uint64_t *cuts;  /* of the sorted slice: where each rank's part begins, and the end; then the
-                    * bytes sent to each rank; then the bytes received from each */
+                    * bytes sent to each rank; then the bytes received from each: see votes.h */
   rf_extent *runs; /* from each rank */
   uint64_t in_sum, out_sum; /* checksums of what was read and of what was written */
 } disk_sort;

@@ -17,6 +17,7 @@
 #include "support/progress.h"
 #include "support/team.h"
 
+#include "mpi/votes.h"
 #include "recsort/mpi.h"
 
 #include <errno.h>
@@ -50,7 +51,7 @@ typedef struct mpi_job {
   struct {
     uint64_t header; /* bytes before the records */
     char path[PATH_MAX];
-  } shared; /* the new file, as rank 0 has told */
+  } shared; /* the new file, as rank 0 has told; zeros until then */
 } mpi_job;
 
 /* ---- The command line ---- */
@@ -94,12 +95,17 @@ static bool is_supported(const cli_options *options)
 /* The rank's share of the processors that the ranks on this machine may run on. */
 static unsigned count_threads(MPI_Comm machine)
 {
+  enum { WORDS = sizeof(cpu_set_t) / sizeof(uint64_t) };
   cpu_set_t own, all;
+  uint64_t words[3 * WORDS];
   if (sched_getaffinity(0, sizeof own, &own) != 0) CPU_ZERO(&own); /* the others wait for us */
-  int count = CPU_COUNT(&own), sum;
-  MPI_Allreduce(&own, &all, (int)sizeof own, MPI_BYTE, MPI_BOR, machine);
-  MPI_Allreduce(&count, &sum, 1, MPI_INT, MPI_SUM, machine);
-  const int share = sum > 0 ? count * CPU_COUNT(&all) / sum : 0;
+  const uint64_t count = (uint64_t)CPU_COUNT(&own);
+  uint64_t sum[3] = {count};
+  memcpy(words, &own, sizeof own);
+  votes_reduce(words, WORDS, MPI_BOR, machine);
+  votes_reduce(sum, 1, MPI_SUM, machine);
+  memcpy(&all, words, sizeof all);
+  const uint64_t share = sum[0] > 0 ? count * (uint64_t)CPU_COUNT(&all) / sum[0] : 0;
   return share > 1 ? (unsigned)share : 1;
 }
 
@@ -167,8 +173,8 @@ static bool prepare(mpi_job *j)
 /* True if all ranks see as many records. If one of them has not enough memory, all use files. */
 static bool compare(mpi_job *j)
 {
-  uint64_t own[3] = {j->in.total, ~j->in.total, !j->spills}, least[3];
-  MPI_Allreduce(own, least, 3, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
+  uint64_t least[3 * 3] = {j->in.total, ~j->in.total, !j->spills};
+  votes_reduce(least, 3, MPI_MIN, MPI_COMM_WORLD);
   j->spills = !least[2];
   if (least[0] == ~least[1]) return true;
   tool_error("%s: the processes see inputs of different sizes", tool_input_name(j->in.paths[0]));
@@ -266,7 +272,11 @@ static bool exchange(mpi_job *j)
 /* All ranks learn where the new file is. */
 static bool tell_output(mpi_job *j)
 {
-  MPI_Bcast(&j->shared, (int)sizeof j->shared, MPI_BYTE, 0, MPI_COMM_WORLD);
+  enum { WORDS = sizeof j->shared / sizeof(uint64_t) };
+  uint64_t words[3 * WORDS];
+  memcpy(words, &j->shared, sizeof j->shared);
+  votes_reduce(words, WORDS, MPI_BOR, MPI_COMM_WORLD);
+  memcpy(&j->shared, words, sizeof j->shared);
   return true;
 }
 

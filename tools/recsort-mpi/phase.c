@@ -1,7 +1,8 @@
 /* phase.c - see phase.h. */
 #include "phase.h"
 
-#include <limits.h>
+#include "mpi/votes.h"
+
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -35,10 +36,10 @@ static void let_go(bool wanted)
 
 bool phase_end(bool done)
 {
-  int rank, first;
+  int rank;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  const int own = done ? INT_MAX : rank;
-  MPI_Allreduce(&own, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  let_go(first == INT_MAX || first == rank);
-  return first == INT_MAX;
+  uint64_t first[3] = {done ? UINT64_MAX : (uint64_t)rank};
+  votes_reduce(first, 1, MPI_MIN, MPI_COMM_WORLD);
+  let_go(first[0] == UINT64_MAX || first[0] == (uint64_t)rank);
+  return first[0] == UINT64_MAX;
 }

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include <mpi.h>
+#include "mpi/votes.h"
 
 static const char *const names[STEP_KINDS] = {"prepare",  "read",  "sort",  "split",
                                               "exchange", "merge", "write", "total"};
@@ -85,14 +85,23 @@ void report_print(const report *own, bool as_json, uint64_t records, size_t reco
                .bytes = records * record_size,
                .rounds = own->rounds,
                .spilled = spilled};
+  enum { FIGURES = STEP_KINDS + 1 };
+  const double nanosecond = 1e-9;
   int rank;
+  uint64_t sum[3 * FIGURES] = {own->sent}, most[3 * FIGURES] = {own->sent};
+  for (int i = 0; i < STEP_KINDS; i++)
+    sum[i + 1] = most[i + 1] = (uint64_t)(own->seconds[i] / nanosecond);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &s.ranks);
-  MPI_Reduce(own->seconds, s.sum, STEP_KINDS, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-  MPI_Reduce(own->seconds, s.most, STEP_KINDS, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-  MPI_Reduce(&own->sent, &s.sent, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-  MPI_Reduce(&own->sent, &s.most_sent, 1, MPI_UINT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
+  votes_reduce(sum, FIGURES, MPI_SUM, MPI_COMM_WORLD);
+  votes_reduce(most, FIGURES, MPI_MAX, MPI_COMM_WORLD);
   if (rank != 0) return;
+  s.sent = sum[0];
+  s.most_sent = most[0];
+  for (int i = 0; i < STEP_KINDS; i++) {
+    s.sum[i] = (double)sum[i + 1] * nanosecond;
+    s.most[i] = (double)most[i + 1] * nanosecond;
+  }
   if (as_json)
     print_json(&s);
   else

@@ -71,8 +71,9 @@ typedef struct recsort_mpi_job {
  * job or records have changed. Memory at the peak: two more arrays of records, and what the sorter
  * holds. Errors: those of recsort_sort_to and of a recsort_run that merges, and
  * RECSORT_CORRUPT_RESULT: the records that a rank received are not those that were sent to it, by
- * their checksums. A failure of MPI itself, such as the loss of a rank, ends the program. One
- * thread of each rank at a time; initialize MPI with MPI_THREAD_FUNNELED or more. */
+ * their checksums, or records have changed while their parts were sought. A failure of MPI itself,
+ * such as the loss of a rank, ends the program. One thread of each rank at a time; initialize MPI
+ * with MPI_THREAD_FUNNELED or more. */
 RECSORT_API recsort_status recsort_mpi_sort(recsort_sorter *sorter, MPI_Comm comm,
                                             recsort_mpi_job *job, recsort_error *error);
 /* The same for a communicator of Fortran: an integer, or the member mpi_val of a type(MPI_Comm).
