@@ -1,6 +1,7 @@
 """Sorts on a stand-in for Ray that misbehaves, from a seed. Ray need not be installed. Tasks run in any order that is
 allowed, and in turns at their calls of the disk; their processes die and are replaced, or are only taken for dead and go on beside
 their replacements; objects are lost and made again. Then one thing more goes wrong: a disk fails, or a bit of an object changes.
+Files are sorted, and Datasets if there is PyArrow; what reads a Dataset are tasks, too.
 
 RECSORT_WORLD_SEEDS=N tries more seeds, RECSORT_WORLD_SEED=N one of them, in words."""
 
@@ -361,9 +362,10 @@ class World:
 @pytest.fixture(scope='module')
 def sorts():
     """recsort.ray, with a module in place of Ray."""
-    names = ('ray', 'recsort.ray')
+    names = ('ray', 'ray.data', 'recsort.ray')
     before = {name: sys.modules.pop(name, None) for name in names}
     sys.modules['ray'] = types.ModuleType('ray')
+    sys.modules['ray.data'] = sys.modules['ray'].data = types.ModuleType('ray.data')
     yield importlib.import_module('recsort.ray')
     for name in names:
         sys.modules.pop(name, None)
@@ -372,7 +374,9 @@ def sorts():
 
 
 class Job:
-    """What is sorted, drawn from a seed, and the bytes that must come of it."""
+    """What is sorted, drawn from a seed, and the bytes that must come of it: files."""
+
+    tasks = ['sample', 'choose', 'divide', 'join', 'write']
 
     def __init__(self, seed, folder):
         chance = random.Random(f'job {seed}')
@@ -390,20 +394,28 @@ class Job:
         self.wrong = chance.randrange(count) if count and chance.random() < 0.05 else None
         if self.wrong is not None:
             records['kind'][self.wrong] = 9
-        cut = chance.randrange(count + 1)
+        self.most_blocks, self.samples = chance.choice([1 << 14, 1]), chance.choice([512, 4])
+        self.before = None
+        self.draw(chance, records, folder)
+
+    def draw(self, chance, records, folder):
+        cut = chance.randrange(len(records) + 1)
         self.one_file, self.old = chance.random() < 0.5, chance.random() < 0.5
         self.words = {
             'parts': chance.choice([None, 1, 4]),
-            'slice_bytes': dtype.itemsize * chance.choice([7, 60, 1000]),
+            'slice_bytes': SCHEMA.dtype.itemsize * chance.choice([7, 60, 1000]),
             'one_file': self.one_file,
         }
-        self.most_blocks, self.samples = chance.choice([1 << 14, 1]), chance.choice([512, 4])
         self.inputs, self.output = [folder / 'in0', folder / 'in1'], folder / 'out'
         records[:cut].tofile(self.inputs[0])
         records[cut:].tofile(self.inputs[1])
-        self.before = b'old' if self.old and self.one_file else None
-        if self.before:
+        if self.old and self.one_file:
+            self.before = b'old'
             self.output.write_bytes(self.before)
+
+    def sort(self, sorts, world):
+        sorts.sort_files(self.inputs, self.output, SCHEMA, **self.words)
+        assert not world.folders, 'a folder was not brought to the disk'
 
     def found(self):
         """The bytes of the output; None: there is none."""
@@ -432,10 +444,72 @@ class Job:
         return 'flip' if world.events['flip'] else 'error'
 
 
-def run(sorts, seed, fault, folder, patch):
+def block(column, fixed, data):
+    import pyarrow as pa
+
+    size = SCHEMA.dtype.itemsize
+    rows = [data[at : at + size] for at in range(0, len(data), size)]
+    return pa.table({column: pa.array(rows, pa.binary(size if fixed else -1))})
+
+
+def read_block(column, fixed, path, offset, size):
+    """A task that reads a block of a Dataset, as Ray's own do."""
+    data = recsort._files.read([recsort._files.Piece(path, offset, size)], 0, size)
+    return block(column, fixed, data.tobytes())
+
+
+def num_rows(table):
+    return table.num_rows
+
+
+class DatasetJob(Job):
+    """A Dataset: a file in blocks, each of which a task reads, or was put before."""
+
+    tasks = ['read_block', 'num_rows', 'rows_of', 'sample', 'choose', 'divide', 'join', 'table']
+
+    def draw(self, chance, records, folder):
+        self.path, self.result = folder / 'in0', None
+        self.data, size = records.tobytes(), SCHEMA.dtype.itemsize
+        self.path.write_bytes(self.data)
+        cuts = [chance.randrange(len(records) + 1) * size for _ in range(chance.choice([0, 1, 4]))]
+        ends = [*sorted(cuts), len(self.data)]
+        self.blocks = [(chance.random() < 0.5, *ends) for ends in zip([0, *ends], ends)]
+        if not self.data and chance.random() < 0.5:
+            self.blocks = []
+        self.fixed = chance.random() < 0.5
+        self.words = {'parts': chance.choice([None, 1, 4]), 'column': chance.choice(['bytes', 'b'])}
+
+    def sort(self, sorts, world):
+        def task(function, *arguments):
+            return world.remote(function).options(num_cpus=1).remote(*arguments)
+
+        def from_arrow_refs(refs):
+            world.get([task(num_rows, ref) for ref in refs])  # so does Ray's
+            return refs
+
+        def make(by_task, begin, end):
+            if by_task:
+                return task(read_block, column, self.fixed, self.path, begin, end - begin)
+            return world.put(block(column, self.fixed, self.data[begin:end]))
+
+        column = self.words['column']
+        sys.modules['ray.data'].from_arrow_refs = from_arrow_refs
+        blocks = [make(*one) for one in self.blocks]
+        dataset = types.SimpleNamespace(to_arrow_refs=lambda: blocks)
+        tables = sorts.sort_dataset(dataset, SCHEMA, **self.words)
+        assert len(tables) == (self.words['parts'] or max(1, len(blocks)))
+        with sorts.errors_of_tasks():
+            found = world.get(tables)
+        self.result = b''.join(row for one in found for row in one[column].to_pylist())
+
+    def found(self):
+        return self.result
+
+
+def run(sorts, kind, seed, fault, folder, patch):
     """A sort. Returns the world, and what came of it."""
     world, problem = World(seed, fault), None
-    job = Job(seed, folder)
+    job = kind(seed, folder)
     world.whole = lambda: job.found() in (job.before, job.expected)
     for name in ('remote', 'put', 'get', 'exceptions'):
         patch.setattr(sorts.ray, name, getattr(world, name), raising=False)
@@ -443,8 +517,7 @@ def run(sorts, seed, fault, folder, patch):
     patch.setattr(sorts, 'SAMPLES', job.samples)
     world.patch(patch)
     try:
-        sorts.sort_files(job.inputs, job.output, SCHEMA, **job.words)
-        assert not world.folders, 'a folder was not brought to the disk'
+        job.sort(sorts, world)
     except (RecsortError, OSError, RayError) as raised:
         problem = raised
     came = job.check(folder, problem, world)
@@ -453,12 +526,12 @@ def run(sorts, seed, fault, folder, patch):
     return world, came
 
 
-def draw_fault(world, seed):
+def draw_fault(world, kind, seed):
     """What goes wrong the second time, at a place that the first time had."""
     chance = random.Random(f'fault {seed}')
     what = chance.choice([name for name in (*CALLS, 'flip') if world.places[name]] + ['crash'])
     if what == 'crash':
-        return what, chance.choice(['sample', 'choose', 'divide', 'join', 'write'])
+        return what, chance.choice(kind.tasks)
     number = chance.randrange(world.places[what]) + 1
     return (
         what,
@@ -467,7 +540,7 @@ def draw_fault(world, seed):
     )
 
 
-def test_any_order_deaths_lost_objects_and_failures(sorts, tmp_path, monkeypatch):
+def try_seeds(sorts, kind, tmp_path, monkeypatch, wanted):
     only = os.environ.get('RECSORT_WORLD_SEED')
     seeds = [int(only)] if only else range(int(os.environ.get('RECSORT_WORLD_SEEDS', '60')))
     events, came = collections.Counter(), collections.Counter()
@@ -478,12 +551,12 @@ def test_any_order_deaths_lost_objects_and_failures(sorts, tmp_path, monkeypatch
                 folder = tmp_path / f'{seed}-{again}'
                 folder.mkdir()
                 with monkeypatch.context() as patch:
-                    world, outcome = run(sorts, seed, fault, folder, patch)
+                    world, outcome = run(sorts, kind, seed, fault, folder, patch)
                 if again < 2:
                     events.update(world.events)
                     came[outcome] += 1
                 if again == 0:
-                    fault = draw_fault(world, seed)
+                    fault = draw_fault(world, kind, seed)
                 outcomes.append((outcome, world.events, world.places))
             assert outcomes[1] == outcomes[2], 'the same seed gave another run'
         except BaseException as problem:
@@ -495,6 +568,15 @@ def test_any_order_deaths_lost_objects_and_failures(sorts, tmp_path, monkeypatch
             print(fault, outcomes)
     if not only:
         print(dict(came), dict(events))
-        for what in (*CALLS, 'flip', 'dies', 'seems dead', 'is lost', 'short', 'died too often'):
+        for what in (*wanted, 'flip', 'dies', 'seems dead', 'is lost', 'died too often'):
             assert events[what], f'never happened: {what}'
         assert all(came[what] for what in ('right', 'error', 'flip'))
+
+
+def test_any_order_deaths_lost_objects_and_failures(sorts, tmp_path, monkeypatch):
+    try_seeds(sorts, Job, tmp_path, monkeypatch, [*CALLS, 'short'])
+
+
+def test_datasets_likewise(sorts, tmp_path, monkeypatch):
+    pytest.importorskip('pyarrow')
+    try_seeds(sorts, DatasetJob, tmp_path, monkeypatch, ['read'])

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Usage: tools/results/world.sh [SEEDS]
 # Sorts of MPI, and on a stand-in for Ray, in a world that misbehaves: tests/world by 10,000 seeds or SEEDS, and
-# tests/python/test_world.py by a twentieth of them. Builds a Release and writes tools/results/world.txt. PYTHON has NumPy and
-# pytest. Exit status: 0 all held.
+# tests/python/test_world.py by a twentieth of them. Builds a Release and writes tools/results/world.txt. PYTHON has NumPy,
+# PyArrow and pytest. Exit status: 0 all held.
 set -eu
 results=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$results/../.." && pwd)

@@ -373,8 +373,9 @@ def sort_dataset(
     import ray.data
 
     job = job_of(records, keys, reverse, nan, cpus)
-    blocks = dataset.to_arrow_refs() or [ray.put(None)]
-    counts = ray.get([job.remote(rows_of)(block) for block in blocks])
+    with errors_of_tasks():
+        blocks = dataset.to_arrow_refs() or [ray.put(None)]
+        counts = ray.get([job.remote(rows_of)(block) for block in blocks])
     firsts = np.cumsum([0, *counts]).tolist()
     slices = [Slice(first, count, []) for first, count in zip(firsts, counts)]
     if parts is None:
