@@ -256,7 +256,7 @@ recsort_status recsort_file_next(recsort_file *file, const void **records, size_
   return keep(file, status, &found, error);
 }
 
-recsort_status recsort_file_compare(recsort_file *file, recsort_error *error)
+recsort_status recsort_file_verify(recsort_file *file, recsort_error *error)
 {
   recsort_error found = {0};
   recsort_status status = refuse_call(file, true, error);

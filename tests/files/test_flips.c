@@ -142,7 +142,7 @@ static bool sorts(recsort_sorter *sorter, const way *w)
     got += count;
   }
   if (status == RECSORT_OK) {
-    if (w->stops != 0) status = recsort_file_compare(file, &error);
+    if (w->stops != 0) status = recsort_file_verify(file, &error);
     if (status == RECSORT_OK) status = recsort_file_next(file, &given, &count, &error);
     assert_true(status != RECSORT_OK || count == 0);
   }

@@ -342,7 +342,7 @@ bool spill_write(spilled_sort *spill, tool_output *output, tool_reader *first, u
       return false;
     }
   }
-  if (status == RECSORT_OK) status = recsort_file_compare(spill->file, &error);
+  if (status == RECSORT_OK) status = recsort_file_verify(spill->file, &error);
   if (status) {
     spill->report(spill, &error);
     return false;

@@ -136,7 +136,7 @@ RECSORT_API recsort_status recsort_file_next(recsort_file *file, const void **re
 
 /* Compares what was read of temporary files so far, and ends the result. recsort_file_next compares
  * before it gives the last records; call this if you stop before that. Errors: IO_ERROR. */
-RECSORT_API recsort_status recsort_file_compare(recsort_file *file, recsort_error *error);
+RECSORT_API recsort_status recsort_file_verify(recsort_file *file, recsort_error *error);
 
 /* Waits for what goes on beside the caller. `size`: that of *stats. */
 RECSORT_API void recsort_file_get_stats(recsort_file *file, recsort_file_stats *stats, size_t size);
