@@ -177,15 +177,6 @@ recsort_status rs_sorter_check(const recsort_sorter *sorter, const void *records
   return rs_plan_check_parameters(&sorter->plan, error);
 }
 
-recsort_status rs_sorter_set_columns(recsort_sorter *sorter, const recsort_column *columns,
-                                     size_t column_count, size_t count, recsort_error *error)
-{
-  if (!sorter || (!columns && column_count))
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter and columns must not be NULL");
-  const recsort_status status = rs_plan_check_parameters(&sorter->plan, error);
-  return status ? status : rs_plan_set_columns(&sorter->plan, columns, column_count, count, error);
-}
-
 size_t rs_sorter_block_bytes(size_t block_size)
 {
   return block_size ? rs_sum(block_size, RS_BLOCK_ALIGNMENT - 1) : 0;

@@ -64,11 +64,6 @@ struct recsort_sorter {
 recsort_status rs_sorter_check(const recsort_sorter *sorter, const void *records, size_t count,
                                size_t *bytes, recsort_error *error);
 
-/* Checks those of a call on columns, and gives these to the key program. If there is no error, the
- * caller takes them away. */
-recsort_status rs_sorter_set_columns(recsort_sorter *sorter, const recsort_column *columns,
-                                     size_t column_count, size_t count, recsort_error *error);
-
 /* Counts the processors again, unless the options or the executor set the number of threads. */
 void rs_sorter_count_threads(recsort_sorter *sorter);
 

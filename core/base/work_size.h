@@ -7,20 +7,29 @@
 
 #include "base/assert.h"
 
-/* Adds a * b, rounded up to 64, to *total. False on overflow. */
-static inline bool work_add(uint64_t *total, uint64_t a, uint64_t b)
+/* More than memory has. It stays so, whatever is added: one look at the end is enough. */
+#define WORK_TOO_MUCH (UINT64_MAX - 63)
+
+static inline bool work_fits(uint64_t total)
+{
+  return total != WORK_TOO_MUCH;
+}
+
+/* Adds a * b, rounded up to 64, to *total. */
+static inline void work_add(uint64_t *total, uint64_t a, uint64_t b)
 {
   uint64_t bytes;
   RS_ASSERT(*total % 64 == 0);
-  return !__builtin_mul_overflow(a, b, &bytes) && !__builtin_add_overflow(bytes, 63, &bytes) &&
-         !__builtin_add_overflow(*total, bytes & ~UINT64_C(63), total) && *total <= SIZE_MAX / 2;
+  if (__builtin_mul_overflow(a, b, &bytes) || __builtin_add_overflow(bytes, 63, &bytes) ||
+      __builtin_add_overflow(*total, bytes & ~UINT64_C(63), total) || *total > SIZE_MAX / 2)
+    *total = WORK_TOO_MUCH;
 }
 
 /* Likewise for a part of the job's memory, whose place is then *at. */
-static inline bool work_place(uint64_t *total, uint64_t *at, uint64_t a, uint64_t b)
+static inline void work_place(uint64_t *total, uint64_t *at, uint64_t a, uint64_t b)
 {
   *at = *total;
-  return work_add(total, a, b);
+  work_add(total, a, b);
 }
 
 #endif

@@ -375,9 +375,8 @@ bool rs_choice_is_timed(const rs_choice *choice, size_t count)
 void rs_choice_note(rs_choice *choice, size_t count, bool whole, double seconds)
 {
   const rs_candidate *const linked_in = linked_in_of(choice);
-  RS_ASSERT(count > 0 && seconds >= 0);
+  RS_ASSERT(choice->in_use && count > 0 && seconds >= 0);
   choice->spent += seconds;
-  if (!choice->in_use) return;
   if (linked_in && choice->in_use != linked_in &&
       rs_pace_tries(&linked_in->pace, count, whole) > 0) {
     const double longer = seconds - rs_pace_expects(&linked_in->pace, count, whole);

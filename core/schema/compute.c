@@ -96,7 +96,7 @@ static const double *spread(const rs_reader *reader, const numbers *list, size_t
     return NULL;
   }
   RS_ASSERT(count <= RECSORT_MOST_COORDINATES);
-  double *const values = rs_reader_memory(reader, count ? count : 1, sizeof *values);
+  double *const values = rs_reader_memory(reader, count, sizeof *values);
   if (!values) *status = RECSORT_OUT_OF_MEMORY;
   for (size_t i = 0; values && i < count; i++)
     values[i] = list->values[list->is_list ? i : 0];
@@ -157,9 +157,9 @@ static const char *make_name(const rs_reader *reader, const char *word, const pa
     used += (size_t)snprintf(name + used, sizeof name - used, "%s%s %.17g", i ? "," : " ",
                              i ? "" : point->values.word, point->values.values[i]);
   if (used < sizeof name) (void)snprintf(name + used, sizeof name - used, ")");
-  while (rs_name_trouble(name, false) && name[0]) /* the cut may be inside a character */
+  while (rs_name_trouble(name, false)) /* the cut may be inside a character */
     name[strlen(name) - 1] = '\0';
-  RS_ASSERT(!name[0] || !rs_name_trouble(name, false));
+  RS_ASSERT(name[0]);
   char *const copy = rs_reader_memory(reader, strlen(name) + 1, 1);
   return copy ? strcpy(copy, name) : NULL;
 }
@@ -169,8 +169,8 @@ static recsort_status read_bits(const rs_reader *reader, const rs_subject *subje
 {
   char *end = NULL;
   const unsigned long value = strtoul(text->value, &end, 10);
-  if (text->quoted || !text->value[0] || strspn(text->value, "0123456789") != strlen(text->value) ||
-      value == 0 || value > 32)
+  if (text->quoted || strspn(text->value, "0123456789") != strlen(text->value) || value == 0 ||
+      value > 32)
     return rs_refuse(reader, text->place, subject, "bits \"%.*s\" is not a number from 1 to 32",
                      RS_SHOWN(text->value));
   *bits = (uint32_t)value;

@@ -157,8 +157,8 @@ static uint64_t slot_bytes(const bucket_sort *s)
   const size_t scratch = bucket_key_size(s) + sizeof(uint32_t) + more;
   const uint64_t streams = s->buckets * (STREAM_BYTES + sizeof(stream));
   uint64_t bytes = 0;
-  (void)work_add(&bytes, s->room, sizeof(uint32_t));
-  (void)work_add(&bytes, s->room, larger(scratch, goes_by_way(s) ? s->size : 0));
+  work_add(&bytes, s->room, sizeof(uint32_t));
+  work_add(&bytes, s->room, larger(scratch, goes_by_way(s) ? s->size : 0));
   return bytes > streams ? bytes : (streams + 63) / 64 * 64;
 }
 
@@ -170,18 +170,18 @@ static uint64_t sample_bytes(const bucket_sort *s)
 }
 
 /* The parts that only several buckets need. */
-static bool place_parts(bucket_sort *s)
+static void place_parts(bucket_sort *s)
 {
   layout *const at = &s->at;
   const uint64_t counts = s->pieces * s->buckets + 1;
   RS_ASSERT(s->buckets > 1 && s->pieces > 0);
   const bool copied = s->in_place || !s->program;
-  return work_place(&at->bytes, &at->copy, copied ? s->count : 0, s->size) &&
-         work_place(&at->bytes, &at->buckets, s->count, sizeof(uint16_t)) &&
-         work_place(&at->bytes, &at->sample, s->buckets * SAMPLES_A_BUCKET, sample_bytes(s)) &&
-         work_place(&at->bytes, &at->splitters, 1, rs_splitters_size(s->buckets, key_words(s))) &&
-         work_place(&at->bytes, &at->begin, counts, sizeof(uint64_t)) &&
-         work_place(&at->bytes, &at->next, counts, sizeof(uint64_t));
+  work_place(&at->bytes, &at->copy, copied ? s->count : 0, s->size);
+  work_place(&at->bytes, &at->buckets, s->count, sizeof(uint16_t));
+  work_place(&at->bytes, &at->sample, s->buckets * SAMPLES_A_BUCKET, sample_bytes(s));
+  work_place(&at->bytes, &at->splitters, 1, rs_splitters_size(s->buckets, key_words(s)));
+  work_place(&at->bytes, &at->begin, counts, sizeof(uint64_t));
+  work_place(&at->bytes, &at->next, counts, sizeof(uint64_t));
 }
 
 static bool place_all(bucket_sort *s)
@@ -190,8 +190,10 @@ static bool place_all(bucket_sort *s)
   const size_t key = s->program ? 0 : larger(s->key_size, s->source.index_size);
   at->bytes = 0;
   at->copy = 0;
-  return work_place(&at->bytes, &at->keys, s->count, key) && (s->buckets == 1 || place_parts(s)) &&
-         work_place(&at->bytes, &at->slots, s->team.threads, slot_bytes(s));
+  work_place(&at->bytes, &at->keys, s->count, key);
+  if (s->buckets > 1) place_parts(s);
+  work_place(&at->bytes, &at->slots, s->team.threads, slot_bytes(s));
+  return work_fits(at->bytes);
 }
 
 static bool place_one_bucket(bucket_sort *s)
@@ -870,7 +872,8 @@ static recsort_status sort_records(void *instance, const recsort_plugin_job *job
                                    void *sorted, recsort_plugin_times *times, recsort_error *error)
 {
   bucket_sort s;
-  if (!plan(&s, job, program, sorted == records)) return RECSORT_PLUGIN_ERROR;
+  const bool planned = plan(&s, job, program, sorted == records);
+  RS_ASSERT(planned); /* as when its memory was asked for */
   s.team = team_of_host(instance, s.team.threads);
   s.source.at = records;
   s.sorted = sorted;
@@ -937,7 +940,8 @@ recsort_status rs_parallel_sort(const recsort_host *host, const recsort_plugin_j
 {
   recsort_plugin_times times = {.size = sizeof times};
   bucket_sort s;
-  if (!plan(&s, job, NULL, false)) return RECSORT_PLUGIN_ERROR;
+  const bool planned = plan(&s, job, NULL, false);
+  RS_ASSERT(planned);
   s.team = team_of_host(host, s.team.threads);
   s.memory = memory;
   s.source.at = s.memory + s.at.keys;

@@ -24,12 +24,12 @@ bool rs_sequential_work_size(const recsort_host *host, const recsort_plugin_job 
   (void)host;
   const uint64_t element = (key_words(job) + 1) * sizeof(uint64_t);
   uint64_t bytes = 0;
-  if (!work_add(&bytes, job->count, element)) return false;
-  bytes *= 2; /* two arrays of elements: at most SIZE_MAX, as work_add() stops at half of that */
+  work_add(&bytes, job->count, element);
+  work_add(&bytes, job->count, element);
   work->keys_offset = bytes;
-  if (!work_add(&bytes, job->count, job->key_width / 8)) return false;
+  work_add(&bytes, job->count, job->key_width / 8);
   work->bytes = bytes;
-  return true;
+  return work_fits(bytes);
 }
 
 static void load_elements(const recsort_plugin_job *job, const void *keys, uint64_t *elements)

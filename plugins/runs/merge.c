@@ -59,7 +59,7 @@ static uint64_t scratch_for(size_t fan, size_t key_size)
 {
   const uint64_t tile = rs_run_tile_scratch(fan, key_size);
   const uint64_t copy = (COPY_KEYS + 1) * 8 + (key_size > 8 ? 2 * (uint64_t)key_size : 0);
-  return tile == 0 ? 0 : tile > copy ? tile : (copy + 63) / 64 * 64;
+  return tile > copy ? tile : (copy + 63) / 64 * 64;
 }
 
 static bool plan_merge(const run_job *job, merge_plan *plan)
@@ -79,19 +79,19 @@ static bool plan_merge(const run_job *job, merge_plan *plan)
   plan->pieces = groups_of(runs, plan->fan) + (pieces < PIECES ? PIECES : pieces);
   plan->scratch_size = scratch_for(plan->fan, key_size);
   const unsigned copies = copies_for(job, plan->passes);
-  return plan->scratch_size &&
-         work_place(&plan->bytes, &plan->runs, runs, sizeof(recsort_plugin_run)) &&
-         work_place(&plan->bytes, &plan->first, runs + 1, sizeof(uint64_t)) &&
-         work_place(&plan->bytes, &plan->piece, plan->pieces, sizeof(run_piece)) &&
-         work_place(&plan->bytes, &plan->cuts, (uint64_t)plan->pieces + groups_of(runs, plan->fan),
-                    plan->fan * sizeof(uint64_t)) &&
-         work_place(&plan->bytes, &plan->samples, (uint64_t)plan->pieces * SAMPLES_A_PIECE,
-                    sizeof(run_sample)) &&
-         work_place(&plan->bytes, &plan->scratch, plan->threads, plan->scratch_size) &&
-         work_place(&plan->bytes, &plan->copies[0], copies ? job->count : 0, copied) &&
-         work_place(&plan->bytes, &plan->copies[1], copies > 1 ? job->count : 0, copied) &&
-         work_place(&plan->bytes, &plan->indices[0], copies ? job->count : 0, order_size) &&
-         work_place(&plan->bytes, &plan->indices[1], copies > 1 ? job->count : 0, order_size);
+  work_place(&plan->bytes, &plan->runs, runs, sizeof(recsort_plugin_run));
+  work_place(&plan->bytes, &plan->first, runs + 1, sizeof(uint64_t));
+  work_place(&plan->bytes, &plan->piece, plan->pieces, sizeof(run_piece));
+  work_place(&plan->bytes, &plan->cuts, (uint64_t)plan->pieces + groups_of(runs, plan->fan),
+             plan->fan * sizeof(uint64_t));
+  work_place(&plan->bytes, &plan->samples, (uint64_t)plan->pieces * SAMPLES_A_PIECE,
+             sizeof(run_sample));
+  work_place(&plan->bytes, &plan->scratch, plan->threads, plan->scratch_size);
+  work_place(&plan->bytes, &plan->copies[0], copies ? job->count : 0, copied);
+  work_place(&plan->bytes, &plan->copies[1], copies > 1 ? job->count : 0, copied);
+  work_place(&plan->bytes, &plan->indices[0], copies ? job->count : 0, order_size);
+  work_place(&plan->bytes, &plan->indices[1], copies > 1 ? job->count : 0, order_size);
+  return work_fits(plan->bytes);
 }
 
 /* ---- A pass ---- */
@@ -424,7 +424,8 @@ bool rs_run_merge(const run_job *wanted, team t, void *memory, void *result)
   merge_job job = {.wanted = wanted, .result = result};
   RS_ASSERT((uintptr_t)memory % sizeof(uint64_t) == 0);
   if (wanted->count == 0) return true;
-  if (!plan_merge(wanted, &job.plan)) return false;
+  const bool planned = plan_merge(wanted, &job.plan);
+  RS_ASSERT(planned); /* as when its memory was asked for */
   open_job(&job, t, memory);
   return do_job(&job);
 }

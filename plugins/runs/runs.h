@@ -117,8 +117,8 @@ bool rs_run_cut(const run_pass *pass, size_t group, const run_sample *splitter, 
 
 /* ---- tile.c ---- */
 
-/* Bytes that a thread needs to merge pieces of up to `fan` runs, or 0 on overflow. */
-size_t rs_run_tile_scratch(size_t fan, size_t key_size);
+/* Bytes that a thread needs to merge pieces of up to `fan` runs. */
+uint64_t rs_run_tile_scratch(size_t fan, size_t key_size);
 
 /* Merges a piece. Sets pass->bad if it finds that it cannot be done. */
 void rs_run_merge_piece(run_pass *pass, const run_piece *piece, unsigned char *scratch);

@@ -111,27 +111,27 @@ typedef struct tile_parts {
   uint64_t runs, sorted, players, from, ahead, index, keys, pairs, other, stage, bytes;
 } tile_parts;
 
-/* For pieces of up to `fan` runs. False on overflow. */
-static bool divide(size_t fan, size_t key_size, tile_parts *parts)
+/* For pieces of up to `fan` runs. */
+static tile_parts divide(size_t fan, size_t key_size)
 {
   const size_t keys = keys_for(fan, key_size), most = keys < fan ? fan : keys;
-  *parts = (tile_parts){0};
-  return work_place(&parts->bytes, &parts->runs, fan, sizeof(run_state)) &&
-         work_place(&parts->bytes, &parts->sorted, fan, sizeof(run64)) &&
-         work_place(&parts->bytes, &parts->players, fan, sizeof(run_player)) &&
-         work_place(&parts->bytes, &parts->from, fan, sizeof(unsigned char *)) &&
-         work_place(&parts->bytes, &parts->ahead, fan, sizeof(unsigned char *)) &&
-         work_place(&parts->bytes, &parts->index, fan, sizeof(uint64_t)) &&
-         work_place(&parts->bytes, &parts->keys, most + fan, key_size) &&
-         work_place(&parts->bytes, &parts->pairs, most, sizeof(uint64_t)) &&
-         work_place(&parts->bytes, &parts->other, most, sizeof(uint64_t)) &&
-         work_place(&parts->bytes, &parts->stage, 1, STAGE_BYTES);
+  tile_parts parts = {0};
+  work_place(&parts.bytes, &parts.runs, fan, sizeof(run_state));
+  work_place(&parts.bytes, &parts.sorted, fan, sizeof(run64));
+  work_place(&parts.bytes, &parts.players, fan, sizeof(run_player));
+  work_place(&parts.bytes, &parts.from, fan, sizeof(unsigned char *));
+  work_place(&parts.bytes, &parts.ahead, fan, sizeof(unsigned char *));
+  work_place(&parts.bytes, &parts.index, fan, sizeof(uint64_t));
+  work_place(&parts.bytes, &parts.keys, most + fan, key_size);
+  work_place(&parts.bytes, &parts.pairs, most, sizeof(uint64_t));
+  work_place(&parts.bytes, &parts.other, most, sizeof(uint64_t));
+  work_place(&parts.bytes, &parts.stage, 1, STAGE_BYTES);
+  return parts;
 }
 
-size_t rs_run_tile_scratch(size_t fan, size_t key_size)
+uint64_t rs_run_tile_scratch(size_t fan, size_t key_size)
 {
-  tile_parts parts; /* there is a place for two keys, which the cuts take */
-  return divide(fan, key_size, &parts) ? (size_t)parts.bytes : 0;
+  return divide(fan, key_size).bytes; /* there is a place for two keys, which the cuts take */
 }
 
 static unsigned char *window_of(const tile *t, size_t run)
@@ -850,8 +850,7 @@ static bool drain_only(tile *t, size_t only)
 static void open_tile(tile *t, unsigned char *scratch)
 {
   RS_ASSERT((uintptr_t)scratch % sizeof(uint64_t) == 0);
-  tile_parts parts;
-  (void)divide(t->pass->fan, t->key_size, &parts);
+  const tile_parts parts = divide(t->pass->fan, t->key_size);
   t->window = window_for(t->fan, t->key_size, t->pass->format.record_size);
   t->shift = log2_of(t->window);
   t->pair_bits = t->shift + bits_of(t->fan - 1);
