@@ -164,9 +164,15 @@ static void *allocate_nothing(void *context, size_t size)
   return NULL;
 }
 
+static void release_nothing(void *context, void *memory, size_t size)
+{
+  (void)context, (void)memory, (void)size;
+}
+
 static void test_options(void **state)
 {
-  static const recsort_allocator half = {.allocate = allocate_nothing};
+  static const recsort_allocator half = {.allocate = allocate_nothing},
+                                 other_half = {.release = release_nothing};
   static const char *const told[] = {"device", "=1", "", NULL};
   const recsort_options wrong[] = {
       {.struct_size = sizeof *wrong, .key_count = 3},
@@ -177,6 +183,7 @@ static void test_options(void **state)
       {.struct_size = sizeof *wrong, .plugin_options = &told[3], .plugin_option_count = 1},
       {.struct_size = sizeof *wrong, .record_size = sizeof(entry) + 1},
       {.struct_size = sizeof *wrong, .allocator = &half},
+      {.struct_size = sizeof *wrong, .allocator = &other_half},
   };
   recsort_sorter *none = NULL;
   recsort_error error = {0};

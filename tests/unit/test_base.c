@@ -11,6 +11,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "recsort/record_hash.h"
 #include "support/failing_allocator.h"
 
 static void test_checked_sizes(void **state)
@@ -113,7 +114,28 @@ static void test_the_librarys_own_allocator(void **state)
   }
   assert_null(rs_allocate(&memory, 0));
   assert_null(rs_allocate(&memory, SIZE_MAX));
+  assert_null(rs_allocate(&memory, SIZE_MAX - 1)); /* which cannot be rounded up */
+  assert_null(rs_allocate(&memory, SIZE_MAX / 2));
   rs_release(&memory, NULL, 0);
+}
+
+/* Whatever a record is read by. It is read in the order of this machine's bytes, if not by bytes.
+ */
+static void test_hashes_of_any_unit_are_the_same(void **state)
+{
+  enum { MOST = 40 };
+  _Alignas(8) unsigned char record[MOST];
+  (void)state;
+  if (key_host_is_big_endian()) skip();
+  for (size_t i = 0; i < MOST; i++)
+    record[i] = (unsigned char)(37 * i + 11);
+  for (unsigned size = 4; size <= MOST; size += 4) {
+    const uint64_t hash = record_hash(record, size, 1);
+    assert_true(record_hash(record, size, 4) == hash);
+    if (size % 8 == 0) assert_true(record_hash(record, size, 8) == hash);
+    record[size - 1] ^= 1;
+    assert_true(record_hash(record, size, 4) != hash);
+  }
 }
 
 int main(void)
@@ -124,6 +146,7 @@ int main(void)
       cmocka_unit_test(test_long_messages_are_cut),
       cmocka_unit_test(test_an_arena_gives_all_back),
       cmocka_unit_test(test_the_librarys_own_allocator),
+      cmocka_unit_test(test_hashes_of_any_unit_are_the_same),
   };
   return cmocka_run_group_tests_name("base", tests, NULL, NULL);
 }

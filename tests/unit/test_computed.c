@@ -14,6 +14,7 @@
 
 #include "recsort/key_interpreter.h"
 #include "recsort/tools.h"
+#include "sorter.h"
 #include "support/failing_allocator.h"
 #include "support/jobs.h"
 #include "support/native.h"
@@ -283,6 +284,44 @@ static void sorts_by_depth(void **state)
 }
 
 /* Outside the grid is its edge; a NaN is in the last cell of the curve, or the first. */
+/* Steps of columns have the codes that those of records have, and these are in the sorted order. */
+static void codes_of_columns_are_those_of_records(void **state)
+{
+  enum { COUNT = 300, MOST_STEPS = 8 };
+  particle particles[COUNT];
+  uint64_t random = 1, last[MOST_STEPS] = {0};
+  (void)state;
+  recsort_sorter *const sorter =
+      sorter_of("record: P\n" NATIVE "fields:\n  - {name: x, type: float32}\n"
+                "  - {name: y, type: float32}\n  - {name: z, type: float32}\n"
+                "  - {name: id, type: uint32, null: 3}\n"
+                "keys:\n  - id\n  - {distance: {fields: [y, z], from: [1, 2]}}\n",
+                NULL);
+  const recsort_key_program *const program = &sorter->plan.program;
+  for (uint32_t i = 0; i < COUNT; i++)
+    particles[i] = (particle){(float)random_below(&random, 5), (float)random_below(&random, 5),
+                              (float)random_below(&random, 5), (uint32_t)random_below(&random, 5)};
+  assert_int_equal(recsort_sort(sorter, particles, COUNT, NULL), RECSORT_OK);
+  assert_in_range(program->step_count, 4, MOST_STEPS);
+  for (size_t i = 0; i < COUNT; i++) {
+    recsort_key_column columns[MOST_STEPS];
+    uint64_t codes[MOST_STEPS], before = 0;
+    bool valid = true;
+    for (uint32_t s = 0; s < program->step_count; s++)
+      columns[s] =
+          (recsort_key_column){(char *)particles + program->steps[s].offset, sizeof *particles};
+    for (uint32_t s = 0; s < program->step_count; s++, before = codes[s - 1]) {
+      codes[s] = key_step(&program->steps[s], (unsigned char *)&particles[i], before, &valid);
+      assert_true(codes[s] == key_step_in(&program->steps[s], columns + s, i, before, &valid));
+    }
+    assert_true(valid);
+    for (uint32_t s = 0; s < program->step_count && last[s] >= codes[s]; s++)
+      assert_true(last[s] == codes[s]);
+    memcpy(last, codes, sizeof last);
+  }
+  recsort_sorter_destroy(sorter);
+}
+
 static void grids_have_edges(void **state)
 {
   static const particle some[] = {{NAN, 0, 0, 0},        {9e9f, 9e9f, 0, 1},   {0.5f, 0.5f, 0, 2},
@@ -484,24 +523,24 @@ static void wrong_schemas_are_refused(void **state)
  */
 static void long_names_are_cut(void **state)
 {
-  char name[128] = "";
+  char name[128] = "a"; /* so that some are cut inside a character */
   recsort_error error = {0};
   (void)state;
-  for (int i = 0; i < 60; i++)
+  for (int i = 0; i < 59; i++)
     strcat(name, "\xc3\xa9");
   for (size_t more = 0; more < 4; more++) {
-    char text[600];
+    char text[900];
     recsort_schema *schema = NULL;
     recsort_computed_desc found;
     if (more) strcat(name, "x");
     const int length = snprintf(text, sizeof text,
                                 "record: P\nfields: [{name: %s, type: int8}]\n"
-                                "keys: [{distance: {fields: [%s, %s], from: 'from %s'}}]\n",
-                                name, name, name, name);
+                                "keys: [{distance: {fields: [%s, %s, %s, %s], from: 'from %s'}}]\n",
+                                name, name, name, name, name, name);
     if (recsort_schema_load_memory(text, (size_t)length, "p", NULL, &schema, &error))
       fail_msg("%s", error.text);
     found = *recsort_schema_describe(schema)->computed;
-    snprintf(text, sizeof text, "distance(%s, %s from from %s)", name, name, name);
+    snprintf(text, sizeof text, "distance(%s, %s, %s, %s)", name, name, name, name);
     const size_t kept = strlen(found.name);
     assert_true(kept == 254 || kept == 255);
     assert_memory_equal(found.name, text, kept);
@@ -764,6 +803,7 @@ int main(void)
       cmocka_unit_test(nans_and_large_numbers_have_a_place),
       cmocka_unit_test(dot_products_are_rounded_as_said),
       cmocka_unit_test(sorts_by_depth),
+      cmocka_unit_test(codes_of_columns_are_those_of_records),
       cmocka_unit_test(grids_have_edges),
       cmocka_unit_test(keys_are_as_wide_as_said),
       cmocka_unit_test(a_point_is_set_first),

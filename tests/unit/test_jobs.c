@@ -858,20 +858,34 @@ static void test_permutations_of_others_are_refused(void **state)
   static uint16_t one[8], two[8];
   recsort_column columns[] = {{"narrow", one, 0}};
   recsort_sorter *const sorter = sorter_of(orderings[0].schema, NULL);
+  static const uint64_t same_offsets[] = {0, 3, 8};
   const recsort_job good = few_items();
   uint32_t index[8] = {0, 1, 2, 3, 4, 5, 6, 8}, was[8];
-  recsort_job job = good;
+  recsort_job job = good, made = good;
   recsort_error error = {0};
   size_t count = 77;
   (void)state;
 #define OTHER(...)                                                                                 \
   do {                                                                                             \
-    job = good;                                                                                    \
+    job = made;                                                                                    \
     __VA_ARGS__;                                                                                   \
     assert_int_equal(recsort_unique(sorter, &job, &count, &error), RECSORT_INVALID_ARGUMENT);      \
     assert_string_equal(error.text, "the sorter keeps no permutation, or that of other records");  \
   } while (0)
-  assert_int_equal(recsort_run(sorter, &good, 1, NULL), RECSORT_OK);
+  made.bits = 3;
+  assert_int_equal(recsort_run(sorter, &made, 1, NULL), RECSORT_OK);
+  OTHER(job.first_bit = 1);
+  made = good;
+  made.parts = RECSORT_SEGMENTS;
+  made.offsets = good_offsets;
+  made.part_count = 2;
+  assert_int_equal(recsort_run(sorter, &made, 1, NULL), RECSORT_OK);
+  OTHER(job.offsets = same_offsets);
+  OTHER(job.part_count = 1);
+  OTHER(job.offset_bits = 32);
+  OTHER(job.parts = RECSORT_RUNS);
+  made = good;
+  assert_int_equal(recsort_run(sorter, &made, 1, NULL), RECSORT_OK);
   OTHER(job.records = other);
   OTHER(job.count = 7);
   OTHER(job.bits = 3);

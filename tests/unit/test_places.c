@@ -227,12 +227,14 @@ static void takes_descriptions(void **state)
 /* What no text can say. */
 static void refuses_descriptions(void **state)
 {
+  static const recsort_field_desc narrow = {.type = RECSORT_UINT32, .size = 3};
   static const recsort_condition_desc nothing = {.field = &number},
                                       no_text = {.field = &text, .least = 3},
                                       large = {.field = &number,
                                                .values = negative,
                                                .alternative_count = 1},
                                       of_real = {.field = &real, .least = 1},
+                                      uncounted = {.field = &text, .texts = "abcd"},
                                       empty = {.line_text = ""}, none = {.least = 1},
                                       good = {.field = &number, .least = 1};
   static const struct {
@@ -245,6 +247,12 @@ static void refuses_descriptions(void **state)
       {{.kind = RECSORT_PLACE_SKIP_LINE}, "skip: it has neither field nor text"},
       {{.kind = RECSORT_PLACE_COUNT, .field = &raw}, "count: it is neither an integer nor a char"},
       {{.kind = RECSORT_PLACE_COUNT, .word = "a\nb"}, "count: a line holds a control character"},
+      {{.kind = RECSORT_PLACE_COUNT, .word = "a\x7f"}, "count: a line holds a control character"},
+      {{.kind = RECSORT_PLACE_COUNT, .word = "a "},
+       "count: a line ends with a blank; leave the blank out"},
+      {{.kind = RECSORT_PLACE_COUNT, .word = "a \nb"},
+       "count: a line ends with a blank; leave the blank out"},
+      {{.kind = RECSORT_PLACE_COUNT, .field = &narrow}, "count: its size is not that of its type"},
       {{.kind = RECSORT_PLACE_COUNT, .word = "a", .behind = true},
        "count: a word is looked for in the header, not behind the records"},
       {{.kind = RECSORT_PLACE_COUNT, .field = &number, .plus = 1},
@@ -264,6 +272,7 @@ static void refuses_descriptions(void **state)
       {{.kind = RECSORT_PLACE_EXPECT}, "expect: it says nothing"},
       {{.kind = RECSORT_PLACE_EXPECT, .when = &nothing}, "expect: it says no value"},
       {{.kind = RECSORT_PLACE_EXPECT, .when = &no_text}, "expect: it says no text"},
+      {{.kind = RECSORT_PLACE_EXPECT, .when = &uncounted}, "expect: it says no text"},
       {{.kind = RECSORT_PLACE_EXPECT, .when = &large}, "expect: a value does not fit its type"},
       {{.kind = RECSORT_PLACE_EXPECT, .when = &of_real},
        "expect: it is neither an integer, a char nor bytes"},

@@ -552,7 +552,7 @@ static void expect_refusal(const char *text, size_t size, const char *message)
   assert_string_equal(error.text, whole);
   assert_int_equal(error.status, status);
   assert_int_equal(status, strstr(message, ": key \"") && !strstr(message, "unknown") &&
-                                   !strstr(message, "given twice")
+                                   !strstr(message, "given twice") && !strstr(message, "more than")
                                ? RECSORT_INVALID_KEY
                                : RECSORT_INVALID_SCHEMA);
   assert_null(schema);
@@ -583,6 +583,18 @@ REFUSALS(bitfields)
 REFUSALS(null_values)
 REFUSALS(layouts)
 REFUSALS(keys)
+
+static void refuses_many_keys(void **state)
+{
+  enum { MOST = 1024 };
+  char text[8 * MOST] = "record: R\nfields:\n  - {name: a, type: int8}\nkeys: [a";
+  (void)state;
+  for (int i = 0; i < MOST; i++)
+    strcat(text, ", a");
+  strcat(text, "]\n");
+  expect_refusal(text, strlen(text),
+                 "4:3080: key \"a\": more than 1024 keys, which no order needs");
+}
 
 static void refuses_utf16(void **state)
 {
@@ -1142,6 +1154,7 @@ int main(void)
       cmocka_unit_test(refuses_null_values),
       cmocka_unit_test(refuses_layouts),
       cmocka_unit_test(refuses_keys),
+      cmocka_unit_test(refuses_many_keys),
       cmocka_unit_test(refuses_utf16),
       cmocka_unit_test(documents_every_type),
       cmocka_unit_test(reads_every_spelling_of_a_type),
