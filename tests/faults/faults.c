@@ -186,7 +186,15 @@ static void load_schemas(const recsort_allocator *memory, tally *t)
         i < FILES ? recsort_schema_load_file(path, memory, &schema, &error)
                   : recsort_schema_load_memory(computed, strlen(computed), "computed", memory,
                                                &schema, &error);
-    if (!went_well(status, &error, t)) t->wrong += schema != NULL;
+    if (went_well(status, &error, t)) {
+      recsort_sorter *sorter = NULL;
+      const recsort_options options = {.struct_size = sizeof options, .allocator = memory};
+      if (!went_well(recsort_sorter_create(schema, &options, &sorter, &error), &error, t))
+        t->wrong += sorter != NULL;
+      recsort_sorter_destroy(sorter);
+    } else {
+      t->wrong += schema != NULL;
+    }
     recsort_schema_destroy(schema);
   }
 }
