@@ -30,6 +30,15 @@ static inline void sort_stably(ordering *o)
   }
 }
 
+/* The elements that are less than the one before them, as bits. */
+static inline unsigned descents_of(const ordering *o)
+{
+  unsigned descents = 0;
+  for (size_t i = 1; i < o->count; i++)
+    if (o->rank[i] < o->rank[i - 1]) descents |= 1u << i;
+  return descents;
+}
+
 /* Goes to the next list of numbers below `count`; false behind the last one. */
 static inline bool next_list(ordering *o)
 {
