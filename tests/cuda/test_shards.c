@@ -608,6 +608,7 @@ static void wrong_jobs_are_refused(void **state)
     __VA_ARGS__;                                                                                   \
     assert_int_equal(recsort_run(sorter, jobs, 2, &refusal), why);                                 \
     if (!strstr(refusal.text, words)) fail_msg("%s", refusal.text);                                \
+    assert_int_equal(recsort_run(sorter, jobs, 2, NULL), why);                                     \
   } while (0)
 #define OTHER(...)                                                                                 \
   WRONG(RECSORT_INVALID_ARGUMENT, "jobs[1]: of several jobs, each sorts records in place",         \
@@ -621,6 +622,7 @@ static void wrong_jobs_are_refused(void **state)
   OTHER(jobs[1].parts = RECSORT_SEGMENTS);
   OTHER(jobs[1].offsets = &word);
   OTHER(jobs[1].part_count = 1);
+  OTHER(jobs[1].part_records = &(const void *){&word});
   OTHER(jobs[1].longest_part = 1);
   OTHER(jobs[1].first_bit = 1);
   OTHER(jobs[1].bits = 1);

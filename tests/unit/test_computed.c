@@ -295,7 +295,7 @@ static void codes_of_columns_are_those_of_records(void **state)
       sorter_of("record: P\n" NATIVE "fields:\n  - {name: x, type: float32}\n"
                 "  - {name: y, type: float32}\n  - {name: z, type: float32}\n"
                 "  - {name: id, type: uint32, null: 3}\n"
-                "keys:\n  - id\n  - {distance: {fields: [y, z], from: [1, 2]}}\n",
+                "keys:\n  - id\n  - {distance: {fields: [y, z], from: [1, 2]}}\n  - y\n",
                 NULL);
   const recsort_key_program *const program = &sorter->plan.program;
   for (uint32_t i = 0; i < COUNT; i++)

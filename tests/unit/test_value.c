@@ -464,6 +464,24 @@ static void reads_and_pads_bytes(void **state)
   assert_memory_equal(record, "x\0\0\0\0x", 6);
 }
 
+/* Integers of 128 bits are too wide for a number: a value has their bytes. */
+static void reads_and_writes_wide_integers_as_bytes(void **state)
+{
+  const recsort_field_desc field = {.type = RECSORT_UINT128, .offset = 1, .size = 16};
+  unsigned char record[18], copy[18];
+  recsort_value value;
+  (void)state;
+  for (unsigned char i = 0; i < sizeof record; i++)
+    record[i] = copy[i] = (unsigned char)(7 * i);
+  recsort_field_get(&field, record, 0, &value, sizeof value);
+  assert_int_equal(value.kind, RECSORT_VALUE_BYTES);
+  assert_int_equal(value.size, 16);
+  assert_ptr_equal(value.as.bytes, record + 1);
+  memset(copy + 1, 0, 16);
+  recsort_field_set(&field, copy, 0, &value, sizeof value);
+  assert_memory_equal(copy, record, sizeof record);
+}
+
 static void cuts_values_that_do_not_fit(void **state)
 {
   const recsort_value text = {
@@ -599,6 +617,7 @@ int main(void)
       cmocka_unit_test(rounds_to_small_floats),
       cmocka_unit_test(reads_and_writes_small_integers),
       cmocka_unit_test(reads_and_pads_bytes),
+      cmocka_unit_test(reads_and_writes_wide_integers_as_bytes),
       cmocka_unit_test(cuts_values_that_do_not_fit),
       cmocka_unit_test(names_every_type),
       cmocka_unit_test(describes_every_type),
