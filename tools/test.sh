@@ -98,7 +98,7 @@ chosen() { # NAME
     sanitize) echo '-E ^(cli\.robust|cpp\.refused|law|promises|readme\.(figures|pages))|tmpfs' ;;
     # Not two that run on one thread, mostly.
     threads) echo '-R ^(unit|threads\.(pool|tasks)|files|conformance\.few|faults\.hook) -E ^unit\.test_(budget|runs)$' ;;
-    coverage) echo '-R ^(unit|schema|faults|threads|cuda\.(devices|merges|pairs|resident|shards)|fuzz|conformance\.few|coverage)' ;;
+    coverage) echo '-R ^(unit|schema|faults|threads|cuda\.(devices|merges|pairs|resident|shards)|fuzz|conformance\.few|no-avx|coverage)' ;;
   esac
 }
 
