@@ -27,7 +27,7 @@ static recsort_status refuse_call(recsort_file *file, bool after_finish, recsort
   if (file->failed) return file->failed;
   if (file->finished != after_finish)
     return rf_fail(error, RECSORT_INVALID_ARGUMENT,
-                   after_finish ? "call recsort_file_finish before recsort_file_next"
+                   after_finish ? "call recsort_file_finish before the result is read"
                                 : "nothing can be added after recsort_file_finish");
   return RECSORT_OK;
 }

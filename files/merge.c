@@ -364,24 +364,22 @@ static recsort_status read_now(rf_merge *merge, recsort_error *error)
 }
 
 /* Not all records are wanted: compares what was read of each run, up to the end of the part that it
- * is in. The records of the blocks are lost, but for the result. */
+ * is in. */
 static recsort_status compare_parts(rf_merge *merge, recsort_error *error)
 {
-  const size_t block = block_size(merge->file, &merge->shape);
-  const size_t most = merge->shape.capacity * merge->record_size;
-  const bool borrows = merge->shape.outputs > 0;
-  void *const memory = borrows ? merge->memory : rf_map(block), *at;
+  enum { MOST = 64 << 10, ROOM = MOST + 2 * RF_SECTOR };
+  void *const memory = rf_map(ROOM), *at;
   recsort_status status = end_reading(merge, error);
-  if (memory == NULL) return rf_fail_memory(error, block);
+  if (memory == NULL) return rf_fail_memory(error, ROOM);
   for (size_t r = 0; r < merge->shape.runs; r++) {
     rf_run *const run = &merge->runs[r];
     const rf_extent *const extent = &run->source->extent;
     uint64_t rest;
     while (!status && run->source->read == NULL && (rest = rf_store_rest(extent, &run->sum)) > 0)
       status = rf_store_next(&merge->file->store, extent, &run->sum,
-                             rest < most ? (size_t)rest : most, memory, &at, error);
+                             rest < MOST ? (size_t)rest : MOST, memory, &at, error);
   }
-  if (!borrows) rf_unmap(memory, block);
+  rf_unmap(memory, ROOM);
   return status;
 }
 

@@ -134,8 +134,9 @@ RECSORT_API recsort_status recsort_file_finish(recsort_file *file, recsort_error
 RECSORT_API recsort_status recsort_file_next(recsort_file *file, const void **records,
                                              size_t *count, recsort_error *error);
 
-/* Compares what was read of temporary files so far, and ends the result. recsort_file_next compares
- * before it gives the last records; call this if you stop before that. Errors: IO_ERROR. */
+/* Compares what was read of temporary files so far. recsort_file_next compares before it gives the
+ * last records; if you stop before that, call this last. Errors: those of recsort_file_next, also
+ * of records that were read ahead. */
 RECSORT_API recsort_status recsort_file_verify(recsort_file *file, recsort_error *error);
 
 /* Waits for what goes on beside the caller. `size`: that of *stats. */
