@@ -218,13 +218,10 @@ static void check_carry_plan(const carry_plan *plan, uint64_t shared, const uint
     const uint32_t tile = plan->tiles[level], buckets = plan->buckets[level];
     const uint32_t samples = carry_samples(plan, level);
     const uint64_t room = level ? three : two;
-    /* The size of samples is that of the last level. The first one may have four buckets more,
-     * whose splitters lie in what is left for static memory. */
-    const uint64_t spare = level + 1 < plan->levels ? 4 * of[1] : 0;
     good = good && buckets % 2 == 0 && buckets >= 2 && buckets <= CARRY_MOST_BUCKETS &&
            tile % CARRY_BLOCK == 0 && tile > 0 && tile <= CARRY_FIRST_ITEMS * CARRY_BLOCK &&
            carry_cell_bits(buckets) <= CARRY_CELL_BITS && samples >= buckets &&
-           samples <= CARRY_MOST && carry_choose_bytes(plan, level, of[1]) <= two + spare &&
+           samples <= CARRY_MOST && carry_choose_bytes(plan, level, of[1]) <= two &&
            (plan->keys_only ? carry_keys_bytes(buckets) <= three
                             : tile * of[0] + carry_split_bytes(tile, buckets, of[1]) <= room) &&
            carry_most_tiles(plan, level) <= UINT32_MAX;

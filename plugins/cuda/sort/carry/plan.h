@@ -185,6 +185,7 @@ static inline bool carry_set_sizes(carry_plan *plan, uint64_t shared, uint32_t e
 {
   const uint64_t two = carry_room(shared, 2), three = carry_room(shared, 3);
   const uint32_t buckets = plan->buckets[plan->levels - 1];
+  const uint64_t splitters = plan_max(plan->buckets[0], buckets); /* of a level, at most */
   RS_ASSERT(plan->levels > 0 && plan->levels <= CARRY_MAX_LEVELS);
   plan->tiles[0] = carry_tile_of(two, CARRY_FIRST_ITEMS, element, code, plan->buckets[0]);
   plan->tiles[1] = carry_tile_of(three, CARRY_SECOND_ITEMS, element, code, buckets);
@@ -195,13 +196,13 @@ static inline bool carry_set_sizes(carry_plan *plan, uint64_t shared, uint32_t e
          plan->most * element + carry_sort_bytes(plan->most, code) > two)
     plan->most -= CARRY_SORT_BLOCK;
   while (plan->samples > CARRY_CHOOSE_BLOCK &&
-         (plan->samples + buckets) * code + carry_sort_bytes(plan->samples, code) > two)
+         (plan->samples + splitters) * code + carry_sort_bytes(plan->samples, code) > two)
     plan->samples -= CARRY_CHOOSE_BLOCK;
   if (!plan->tiles[0] || !plan->tiles[1]) return false;
   plan->far_befores =
       plan->levels > 1 && carry_choose_bytes(plan, 1, code) + carry_befores_bytes(plan) > two;
   return plan->most * element + carry_sort_bytes(plan->most, code) <= two &&
-         (plan->samples + buckets) * code + carry_sort_bytes(plan->samples, code) <= two;
+         (plan->samples + splitters) * code + carry_sort_bytes(plan->samples, code) <= two;
 }
 
 /* True if this sort is faster for so many elements, whose keys have `code` bytes. */
