@@ -103,12 +103,17 @@ DEVICE_INLINE void add_parts(const device_certificate &certificate, const uint64
   (void)device_add64(certificate.balance, all);
 }
 
-/* Sets a number to 0, unless it is NULL: a sort of few does, as a launch only for that takes
- * longer.
- */
-DEVICE_INLINE void clear_number(uint64_t *number)
+/* A hash for a sum that loses its upper bits, which are the better ones of a product. */
+DEVICE_INLINE uint64_t fold_hash(uint64_t hash)
 {
-  if (number && blockIdx.x == 0 && threadIdx.x == 0) *number = 0;
+  return hash ^ hash >> 32;
+}
+
+/* Sets a tally to 0 (tally.cuh), if there is one: a sort of few does, as a launch only for that
+ * takes longer. */
+DEVICE_INLINE void clear_tally(uint64_t *tally)
+{
+  if (tally && blockIdx.x == 0 && threadIdx.x == 0) *tally = 0;
 }
 
 /* Adds the numbers of all threads of the block, of which there are `threads`, to the balance. By

@@ -77,10 +77,11 @@ device_status device_pairs_carry(const device_pairs *job, const device_job *on, 
 
 /* Does the whole of few pairs, which `sort` may do by device_skills.few: in `memory`, that of its
  * device_buffers. Nothing is encoded before; keys_out and values_out are written. The codes of all
- * bits have as many as the sort's keys. If `status` is not NULL, sort->cleared and keys_out are
- * given, and *status becomes a recsort_status: whether the result is right. */
+ * bits have as many as the sort's keys. If `status` is not NULL, sort->tally, keys_out and
+ * `hashes`, memory for a number for each pair, are given, and *status becomes a recsort_status:
+ * whether the result is right. */
 device_status device_pairs_sort_few(const device_pairs *job, const device_job *sort, void *memory,
-                                    uint32_t *status);
+                                    uint64_t *hashes, uint32_t *status);
 
 #ifdef __cplusplus
 }

@@ -134,9 +134,9 @@ device_status records_conclude(const records_facts *facts, const device_certific
                                const uint32_t *unchanged, uint32_t *status, void *stream);
 
 /* Writes a recsort_status: whether the pairs of a sort of few ascend and are those of the records,
- * which are where they were. *settled is 0 before. */
+ * which are where they were. *tally is 0 before. */
 device_status records_settle(const records_program *program, const void *records,
-                             const records_order *order, uint64_t *settled, uint32_t *status,
+                             const records_order *order, uint64_t *tally, uint32_t *status,
                              void *stream);
 
 /* Gathers records: record indices[i] becomes number i at `to`. A record has at most 2^23 bytes.

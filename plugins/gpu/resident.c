@@ -229,7 +229,7 @@ static recsort_status place(resident *r)
   r->buffers = device_divide(&r->pairs.job, r->memory, r->pairs.extra_bytes);
   r->unchanged.found = &r->facts->unchanged;
   r->settles = settles(r);
-  if (r->settles) r->pairs.job.cleared = &r->facts->settled;
+  if (r->settles) r->pairs.job.tally = &r->facts->tally;
   r->pairs.certificate =
       resident_is_checked(r) && !r->settles ? certificate_of(r) : (device_certificate){0};
   r->finds = job->status && (resident_is_checked(r) || may_refuse(r));

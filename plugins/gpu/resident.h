@@ -17,7 +17,7 @@ typedef struct resident_facts {
   uint32_t unchanged; /* of device_unchanged */
   uint32_t differ;    /* of device_pairs_encode */
   uint32_t lengths[DEVICE_MEASURE_WORDS];
-  uint64_t settled;    /* device_job.cleared */
+  uint64_t tally;      /* device_job.tally */
   uint64_t offsets[2]; /* of the one segment that a device_count makes */
 } resident_facts;
 
@@ -155,7 +155,7 @@ device_status resident_sort_records(resident *r);
 /* Finds out whether the records are numbers, or words, that are sorted as such, and plans it. */
 void resident_plan_pairs(resident *r);
 
-/* The bytes of copies that do not fit in what the sort leaves. */
+/* The bytes of copies that do not fit in what the sort leaves; or of hashes of few numbers. */
 uint64_t resident_room_bytes(const resident *r);
 
 /* True if the pairs of r->pairs are so few that resident_sort_few may do the whole, if nothing else

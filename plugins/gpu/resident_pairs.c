@@ -263,12 +263,21 @@ static uint64_t side_bytes(const resident *r)
          device_aligned(r->sort.count * (r->sort.index_bits / 8));
 }
 
+/* True if the default sort would take few kernels for so many numbers. */
+static bool are_few(const resident *r)
+{
+  const device_algorithm *const algorithm = r->pairs.algorithm;
+  return r->is_numbers && r->sort.key_width == r->numbers.key_width && algorithm->skills &&
+         algorithm->skills(&r->pairs.job).few;
+}
+
 uint64_t resident_room_bytes(const resident *r)
 {
   resident_room room = {.side_bytes = side_bytes(r)};
   (void)take_room(&room, copied_values(r));
   (void)take_room(&room, copied_keys(r));
-  return room.behind_bytes;
+  const uint64_t hashes = are_few(r) ? r->job.count * sizeof(uint64_t) : 0;
+  return hashes > room.behind_bytes ? hashes : room.behind_bytes;
 }
 
 /* ---- Sort ---- */
@@ -301,16 +310,14 @@ device_status resident_finish_pairs(resident *r, void *stream)
 
 bool resident_pairs_are_few(const resident *r)
 {
-  const device_algorithm *const algorithm = r->pairs.algorithm;
-  return r->is_numbers && r->sort.key_width == r->numbers.key_width &&
-         (r->numbers.keys_out || !resident_is_checked(r)) && algorithm->skills &&
-         algorithm->skills(&r->pairs.job).few;
+  return are_few(r) && (r->numbers.keys_out || !resident_is_checked(r));
 }
 
 device_status resident_sort_few(resident *r)
 {
   RS_ASSERT(r->settles == resident_is_checked(r));
   return device_pairs_sort_few(&r->numbers, &r->pairs.job, r->memory,
+                               (uint64_t *)(void *)(r->memory + r->room_at),
                                r->settles ? r->job.status : NULL);
 }
 

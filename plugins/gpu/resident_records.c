@@ -141,6 +141,14 @@ static bool holds(const void *in, uint64_t size, const device_words *words, uint
   return offset < size && (count - 1) * words->stride < size - offset;
 }
 
+/* True if the sort can make keys of words in a copy of the array, which is aligned. */
+static bool copy_has(const recsort_array *array, const device_words *words, uint64_t count)
+{
+  const uint64_t offset = (uint64_t)((uintptr_t)words->data - (uintptr_t)array->from);
+  return holds(array->from, count * array->element_size, words, count) &&
+         offset % sizeof(uint32_t) == 0;
+}
+
 static bool overlap(const void *a, uint64_t a_bytes, const void *b, uint64_t b_bytes)
 {
   return (uintptr_t)a < (uintptr_t)b + b_bytes && (uintptr_t)b < (uintptr_t)a + a_bytes;
@@ -155,7 +163,10 @@ static device_status plan_move(resident *r, uint64_t number)
   const uint64_t count = r->job.count, bytes = count * array.element_size;
   char *const copy = r->memory + r->copy_at;
   const bool in_place = resident_in_place(&array);
-  if (r->buffers.words && in_place && holds(array.from, bytes, words, count))
+  const bool held = r->buffers.words && in_place && holds(array.from, bytes, words, count);
+  if (held && !copy_has(&array, words, count))
+    r->buffers.words = NULL; /* they are aligned only where they are */
+  else if (held)
     words->data = copy + ((const char *)words->data - (const char *)array.from);
   else if (r->buffers.words && overlap(array.to, bytes, words->data, count * words->stride))
     return 0;
@@ -243,7 +254,7 @@ bool resident_settles_records(const resident *r)
     if (!array.to) continue;
     wanted++;
     if (!overlap(array.to, size, from, bytes)) continue;
-    if (!reads_words || !resident_in_place(&array) || !holds(array.from, size, &words, job->count))
+    if (!reads_words || !resident_in_place(&array) || !copy_has(&array, &words, job->count))
       return false;
     written_over++;
   }
@@ -255,8 +266,8 @@ static device_status start_settle(const resident *r)
   records_program own = records_program_of(&r->part, r->pairs.job.key_width);
   const bool words = r->buffers.words;
   if (words) own.columns[0] = (recsort_key_column){r->words.data, r->words.stride};
-  return records_settle(&own, words ? NULL : r->records, &r->order, &r->facts->settled,
-                        r->job.status, r->job.stream);
+  return records_settle(&own, words ? NULL : r->records, &r->order, &r->facts->tally, r->job.status,
+                        r->job.stream);
 }
 
 static device_status start_planned(resident *r)

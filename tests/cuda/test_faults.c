@@ -224,6 +224,7 @@ static void run(void)
 {
   recsort_error error = {0};
   memcpy(records, input, of->count * of->size);
+  *status = UINT32_MAX;
   demand(!recsort_run(sorter, &job, 1, &error), error.text);
   demand(cudaStreamSynchronize(stream) == cudaSuccess, "the stream failed");
 }

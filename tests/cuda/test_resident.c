@@ -1492,7 +1492,7 @@ static void check_keyed_move(recsort_sorter *sorter, size_t count, keyed_move mo
 {
   static const char yaml[] =
       "record: Key\n" NATIVE "fields: [{name: key, type: float32}]\nkeys: [key]\n";
-  both rows = make_both(count, ROW, 0, random), other = make_both(count, ROW, 0, random);
+  both rows = make_both(count + 1, ROW, 0, random), other = make_both(count + 1, ROW, 0, random);
   float *const keys = malloc(count * sizeof *keys);
   uint64_t *const expected = malloc(count * sizeof *expected);
   assert_true(keys && expected);
@@ -1529,8 +1529,9 @@ static void check_keyed_move(recsort_sorter *sorter, size_t count, keyed_move mo
 static void arrays_move_over_keys(void **state)
 {
   static const size_t lengths[] = {1, 2, 33, 1000, 2048, 2049, 16384, 40000};
-  static const keyed_move moves[] = {{FAR, FAR, ROW}, {0, 0, ROW}, {0, FAR, ROW},
-                                     {0, 0, 4},       {0, 0, 1},   {KEY_AT, KEY_AT, 4}};
+  static const keyed_move moves[] = {
+      {FAR, FAR, ROW}, {0, 0, ROW},         {0, FAR, ROW}, {0, 0, 4},
+      {0, 0, 1},       {KEY_AT, KEY_AT, 4}, {1, 1, ROW}}; /* in a copy, keys are not aligned */
   uint64_t random = 21;
   (void)state;
   recsort_sorter *const sorter =

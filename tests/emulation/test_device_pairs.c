@@ -245,7 +245,7 @@ static void check_few(few *f, bool keys_stay, bool values_stay, uint64_t *random
 {
   const uint32_t key = f->job.key_width / 8, value = f->job.value_width / 8;
   few_place *const places = malloc((f->count + 1) * sizeof *places);
-  uint64_t cleared = next_random(random);
+  uint64_t tally = next_random(random);
   uint32_t status = RECSORT_CORRUPT_RESULT;
   unsigned char *const keys = few_array(f->count * key), *const values =
                                                              few_array(f->count * value);
@@ -266,10 +266,15 @@ static void check_few(few *f, bool keys_stay, bool values_stay, uint64_t *random
                            .index_bits = 32,
                            .shared_bytes = 48 << 10,
                            .multiprocessors = 3,
-                           .cleared = random_below(random, 2) ? &cleared : NULL};
+                           .tally = random_below(random, 2) ? &tally : NULL};
+  uint64_t *const hashes = sort.tally ? few_array(f->count * sizeof *hashes) : NULL;
   assert_int_equal(
-      device_pairs_sort_few(&f->job, &sort, f->memory, sort.cleared ? &status : NULL), 0);
-  if (sort.cleared) assert_int_equal(status, RECSORT_OK);
+      device_pairs_sort_few(&f->job, &sort, f->memory, hashes, hashes ? &status : NULL), 0);
+  if (hashes) {
+    assert_int_equal(status, RECSORT_OK);
+    expect_guard((const unsigned char *)(hashes + f->count));
+    free(hashes);
+  }
   for (uint64_t i = 0; i < f->count; i++) {
     const unsigned char *const at = f->job.keys_out;
     assert_memory_equal(at + i * key, keys + places[i].from * key, key);

@@ -67,9 +67,9 @@ typedef enum recsort_status {
  *    The bytes of records in a device's memory are not checked. A job there is checked if it has a
  *    `status`.
  *  - FULL: whatever has sorted, the host reads all keys again, in the order that was found, before
- *    it moves records: they ascend, and ties are in input order. If the plugin has moved the records itself, the host looks at their keys and
- *    checksums, which cannot tell whether ties are in input order. That is slow. Merges have no
- *    such check.
+ *    it moves records: they ascend, and ties are in input order. If the plugin has moved the
+ * records itself, the host looks at their keys and checksums, which cannot tell whether ties are in
+ * input order. That is slow. Merges have no such check.
  *  - OFF: as DEFAULT on the CPU. A GPU only checks that an order of the host's records is a
  *    permutation. */
 typedef enum recsort_verify {
@@ -182,7 +182,8 @@ typedef struct recsort_job {
                           * INVALID_ARGUMENT (a segment is longer than longest_part; it and the
                           * segments beside it may be left as they are); or CORRUPT_RESULT (the
                           * result is wrong; see recsort_verify). NULL: not wanted, and
-                          * nothing is checked on the device */
+                          * nothing is checked on the device, for which a job may do with a
+                          * smaller workspace */
   int device;            /* several jobs: the number of the device that has this shard */
 } recsort_job;
 

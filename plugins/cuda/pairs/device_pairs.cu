@@ -42,14 +42,15 @@ device_status device_pairs_finish(const device_pairs *job, const device_pairs_so
 }
 
 device_status device_pairs_sort_few(const device_pairs *job, const device_job *sort, void *memory,
-                                    uint32_t *status)
+                                    uint64_t *hashes, uint32_t *status)
 {
   RS_ASSERT(sort->key_width == job->key_width);
   return with_key(job->key_width, [&](auto key) {
     using Key = decltype(key);
     uint64_t bytes;
-    const auto runs = pairs::divide_few<Key>(sort, pairs::reads_keys(job), job->value_width / 8,
-                                             (char *)memory, &bytes);
+    auto runs = pairs::divide_few<Key>(sort, pairs::reads_keys(job), job->value_width / 8,
+                                       (char *)memory, &bytes);
+    runs.hashes = status ? hashes : NULL;
     const device_status started =
         pairs::start_few<Key, pairs::values_by_width>(sort, job, runs, job->count);
     if (started || !status) return started;

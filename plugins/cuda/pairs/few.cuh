@@ -65,8 +65,8 @@ template <class Key> struct few_args {
   device_pairs job;
   key_coder<Key> coder;
   few_runs<Key> runs;
-  uint64_t written;  /* so many of the result */
-  uint64_t *cleared; /* device_job.cleared, of a job that is certified */
+  uint64_t written; /* so many of the result */
+  uint64_t *tally;  /* device_job.tally, of a job that is certified */
 };
 
 template <class Key, class Values>
@@ -85,11 +85,10 @@ template <class Key> DEVICE_INLINE uint32_t sorted_count(const few_args<Key> &ar
   return args.job.device_count ? (uint32_t)plan_min(*args.job.device_count, all) : all;
 }
 
-/* The hash of a pair. */
 template <class Key, class Values>
 DEVICE_INLINE uint64_t hash_pair(const device_pairs &job, Key key, const held_value<Values> &value)
 {
-  return job.values_out ? hash_both(key, value) : hash_key(key);
+  return fold_hash(job.values_out ? hash_both(key, value) : hash_key(key));
 }
 
 /* Reads keys and values. Writes the pairs to their places, if one run has all; or sorted runs, with
@@ -105,7 +104,7 @@ __global__ void __launch_bounds__(SAMPLE_RANK_BLOCK)
   const device_pairs &job = args.job;
   auto *const groups = (sample::key_group<Key> *)device_shared_memory();
   const uint32_t sorted = sorted_count(args);
-  if constexpr (certified) clear_number(args.cleared);
+  if constexpr (certified) clear_tally(args.tally);
   sample::run_share share = sample::run_share_of(args.runs.codes.count, args.runs.codes.bits);
   const bool mine = sample::run_share_has(&share);
   const uint32_t from = share.begin + share.first + threadIdx.x % WARP_SIZE;
@@ -165,7 +164,7 @@ __global__ void __launch_bounds__(SAMPLE_RANK_BLOCK)
 
 /* Takes the runs' arrays from the `bytes` behind `at`; NULL: only adds them up. `value_bytes` is 0
  * if there are no values. If a value has at most 8 bytes, the arrays fit in the device_buffers of
- * the job: the fences and hashes, which are last, in `extra`. */
+ * the job: the fences, which are last, in `extra`. */
 template <class Key>
 static few_runs<Key> divide_few(const device_job *job, bool reads_keys, uint64_t value_bytes,
                                 char *at, uint64_t *bytes)
@@ -185,7 +184,6 @@ static few_runs<Key> divide_few(const device_job *job, bool reads_keys, uint64_t
   if (reads_keys) runs.keys = (Key *)take(job->count * sizeof(Key));
   if (value_bytes) runs.values = take(job->count * value_bytes);
   runs.codes.fences = (Key *)take(sample_fences(&how, job->count) * sizeof(Key));
-  if (job->cleared) runs.hashes = (uint64_t *)take(job->count * sizeof(uint64_t));
   return runs;
 }
 
@@ -203,7 +201,7 @@ static device_status start_few(const device_job *job, const device_pairs *pairs,
                                const few_runs<Key> &runs, uint64_t written)
 {
   const sample_ranking how = sample_ranking_of(job, job->count);
-  const few_args<Key> args = {*pairs, key_coder_of<Key>(pairs), runs, written, job->cleared};
+  const few_args<Key> args = {*pairs, key_coder_of<Key>(pairs), runs, written, job->tally};
   const uint64_t grid = sample_rank_blocks(&how, job->count), shared = sample::run_bytes<Key>(&how);
   const bool direct = how.alone && !are_in_place(pairs);
   auto *kernel = direct ? rank_few<Key, Values, true, false> : rank_few<Key, Values, false, false>;

@@ -19,7 +19,10 @@
 namespace pairs
 {
 
-enum { PAIRS_BLOCK = 256, EACH = 4 };
+#ifndef PAIRS_THREADS
+#define PAIRS_THREADS 256
+#endif
+enum { PAIRS_BLOCK = PAIRS_THREADS, EACH = 4 };
 
 /* The number of pair `t` of the thread, of pairs from `first` on. The threads beyond the last pair
  * take that one once more, and write nothing. */
@@ -248,7 +251,7 @@ template <class Value> struct values_of {
 };
 struct values_by_width {
   using held = uint64_t;
-  static constexpr bool certifies = true; /* if the job is: of the types above none is */
+  static constexpr bool certifies = true; /* that a job has hashes is only compiled for this type */
   DEVICE_MEMBER static held get(const device_pairs &job, const void *from, uint64_t i)
   {
     if (!from) return i;

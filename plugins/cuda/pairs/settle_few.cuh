@@ -3,7 +3,7 @@
 #define RECSORT_CUDA_PAIRS_SETTLE_FEW_CUH
 
 #include "cuda/pairs/few.cuh"
-#include "cuda/settle.cuh"
+#include "cuda/tally.cuh"
 
 namespace pairs
 {
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(PAIRS_BLOCK)
       wrong |= a > b || (a == b && numbered && values_before[t] >= values[t]);
     if (number < count) sum += hashes[t] - hash_pair<Key, Values>(job, keys[t], values[t]);
   }
-  settle_status<PAIRS_BLOCK>(args.few.cleared, wrong, sum, args.status);
+  settle_status<PAIRS_BLOCK>(args.few.tally, wrong, sum, args.status);
 }
 
 /* Starts it, after start_few of such a job. */
@@ -56,9 +56,9 @@ template <class Key, class Values>
 static device_status start_settle_few(const device_job *job, const device_pairs *pairs,
                                       const few_runs<Key> &runs, uint32_t *status)
 {
-  RS_ASSERT(pairs->keys_out && runs.hashes);
+  RS_ASSERT(pairs->keys_out && runs.hashes && job->count < (uint64_t)TALLY_BLOCKS * PAIRS_BLOCK);
   const settle_few_args<Key> args = {
-      {*pairs, key_coder_of<Key>(pairs), runs, job->count, job->cleared}, status};
+      {*pairs, key_coder_of<Key>(pairs), runs, job->count, job->tally}, status};
   return device_launch(settle_few<Key, Values>, plan_blocks(job->count, PAIRS_BLOCK * EACH),
                        PAIRS_BLOCK, 0, job->stream, args);
 }

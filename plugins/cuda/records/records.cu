@@ -62,10 +62,10 @@ device_status records_conclude(const records_facts *facts, const device_certific
 }
 
 device_status records_settle(const records_program *program, const void *records,
-                             const records_order *order, uint64_t *settled, uint32_t *status,
+                             const records_order *order, uint64_t *tally, uint32_t *status,
                              void *stream)
 {
-  return records::start_settle(program, records, order, settled, status, stream);
+  return records::start_settle(program, records, order, tally, status, stream);
 }
 
 device_status records_confirm(const records_program *program, const void *records, uint64_t count,

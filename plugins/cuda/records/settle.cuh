@@ -4,7 +4,7 @@
 
 #include "cuda/records/check.cuh"
 #include "cuda/records/reading.cuh"
-#include "cuda/settle.cuh"
+#include "cuda/tally.cuh"
 
 namespace records
 {
@@ -22,14 +22,15 @@ struct settle_args {
   static constexpr uint32_t max_threads = BLOCK;
   record_source source;
   records_order order;
-  uint64_t *settled;
+  uint64_t *tally;
   uint32_t *status;
 };
 
 enum { SETTLED = 4 }; /* pairs of a thread, whose loads overlap */
 
-/* Reads the sorted pairs, and the records where they were. Writes the status: whether the pairs
- * ascend, each key is that of the record with its index, and the indices are a permutation. */
+/* Reads the sorted pairs, and the records where they were, or a copy. Writes the status: whether
+ * the pairs ascend, each key is that of the record with its index, and the indices are a
+ * permutation. */
 template <reading How>
 __global__ void __launch_bounds__(settle_args::max_threads)
     settle(const __grid_constant__ settle_args args)
@@ -58,24 +59,24 @@ __global__ void __launch_bounds__(settle_args::max_threads)
     bool valid = true;
     if (i > last) continue;
     const record_key key = key_with<How>(args.source, plan_min(indices[t], last), words[t], &valid);
-    wrong |= !is_key(key, keys[t]) ||
+    wrong |= indices[t] > last || !is_key(key, keys[t]) ||
              (i > 0 && !is_before(keys_before[t], indices_before[t], key, indices[t]));
-    sum += hash_index(indices[t]) - hash_index(i);
+    sum += fold_hash(hash_index(indices[t])) - fold_hash(hash_index(i));
   }
-  settle_status<BLOCK>(args.settled, wrong, sum, args.status);
+  settle_status<BLOCK>(args.tally, wrong, sum, args.status);
 }
 
 /* Starts it, for an order of at least one pair. */
 template <class = void>
 device_status start_settle(const records_program *program, const void *records,
-                           const records_order *order, uint64_t *settled, uint32_t *status,
+                           const records_order *order, uint64_t *tally, uint32_t *status,
                            void *stream)
 {
   const record_source source = source_of(program, records, NULL);
   const uint64_t grid = plan_blocks(order->count, BLOCK * SETTLED);
-  RS_ASSERT(order->count > 0);
+  RS_ASSERT(order->count > 0 && grid < TALLY_BLOCKS);
   return with_reading(source, [&](auto how) {
-    const settle_args args = {source, *order, settled, status};
+    const settle_args args = {source, *order, tally, status};
     return device_launch(settle<how>, grid, BLOCK, 0, stream, args);
   });
 }

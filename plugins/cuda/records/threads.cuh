@@ -9,7 +9,10 @@
 namespace records
 {
 
-enum { BLOCK = 256 };
+#ifndef RECORDS_THREADS
+#define RECORDS_THREADS 256
+#endif
+enum { BLOCK = RECORDS_THREADS };
 
 /* The number of the thread in the grid. */
 DEVICE_INLINE uint64_t thread_number(void)

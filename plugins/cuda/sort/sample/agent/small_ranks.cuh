@@ -47,7 +47,7 @@ template <class Pair> struct rank_runs_args {
   record_units move;           /* if there is one run */
   key_runs<key_of<Pair>> runs; /* sorted; with fences if there are several */
   index_of<Pair> *indices;     /* the indices of the runs' keys */
-  uint64_t *cleared;           /* device_job.cleared */
+  uint64_t *tally;             /* device_job.tally */
 };
 
 /* Reads the keys, or the words that keys are made of. Writes sorted runs and the fences of each,
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(SAMPLE_RANK_BLOCK)
   device_await_before();
   auto *const groups = (key_group<key_of<Pair>> *)device_shared_memory();
   const run_share share = run_share_of(args.runs.count, args.runs.bits);
-  clear_number(args.cleared);
+  clear_tally(args.tally);
   if (sizeof(key_of<Pair>) == sizeof(uint32_t) && args.words.data)
     load_coded(&share, args.words.data, args.words.stride, groups, [&](key_of<Pair> word) {
       return (key_of<Pair>)word_code_32(&args.words.code, (uint32_t)word);

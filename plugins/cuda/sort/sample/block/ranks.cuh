@@ -57,15 +57,16 @@ template <class Key> DEVICE_INLINE void fill_groups(key_group<Key> *groups, uint
     put_group(groups, i, (Key) ~(Key)0);
 }
 
-/* Puts the keys of run `share` in shared memory. code() makes each key of a word; words are `stride`
- * bytes apart. A thread loads several words before it makes keys of them. By all threads of the
- * block. */
+/* Puts the keys of run `share` in shared memory. code() makes each key of a word; words are
+ * `stride` bytes apart. A thread loads several words before it makes keys of them. By all threads
+ * of the block. */
 template <class Key, class Code>
 DEVICE_INLINE void load_coded(const run_share *share, const void *words, uint64_t stride,
                               key_group<Key> *groups, const Code &code)
 {
   enum { SOME = 4 };
   const char *const run = (const char *)words + share->begin * stride;
+  DEVICE_ASSERT(((uintptr_t)words | stride) % sizeof(Key) == 0);
   const auto word = [&](uint32_t i) { return *(const Key *)(const void *)(run + i * stride); };
   uint32_t i = threadIdx.x;
   for (; i + blockDim.x < share->count; i += SOME * blockDim.x) {

@@ -11,8 +11,7 @@ namespace sample
 template <class Pair> uint64_t small_sort<Pair>::extra_bytes(const device_job *job)
 {
   const sample_ranking how = sample_ranking_of(job, job->count);
-  return device_aligned(sample_fences(&how, job->count) * sizeof(key_of<Pair>)) +
-         job->count * sizeof(uint64_t); /* hashes of few_runs */
+  return sample_fences(&how, job->count) * sizeof(key_of<Pair>);
 }
 
 /* Sorts into runs in side 1 and, if there are several, merges them into side 0. */
@@ -34,7 +33,7 @@ device_status small_sort<Pair>::sort(const device_job *job, const device_buffers
   record_units units = {};
   if (move) units = record_units_of(move->from, move->to, move->size, how.block);
   rank_runs_args<Pair> args = {
-      (const key_of<Pair> *)device_input(buffers), {}, {}, runs, indices, job->cleared};
+      (const key_of<Pair> *)device_input(buffers), {}, {}, runs, indices, job->tally};
   if (buffers->words) args.words = *buffers->words;
   if (how.alone) args.move = units;
   *result = side(job);
