@@ -184,10 +184,10 @@ static void turn_other_keys(void)
 }
 
 /* Swaps two neighbours of the order, with equal keys or not. */
-static void swap_indices(void *indices)
+static void swap_indices(void *indices, uint64_t count)
 {
   uint32_t *const order = indices;
-  const uint64_t i = 1 + random_below(&random_state, COUNT - 1);
+  const uint64_t i = 1 + random_below(&random_state, count - 1);
   const uint32_t kept = order[i];
   order[i] = order[i - 1];
   order[i - 1] = kept;
@@ -195,12 +195,12 @@ static void swap_indices(void *indices)
 
 static void swap_first_indices(void)
 {
-  swap_indices(find_places().buffers.indices[0]);
+  swap_indices(find_places().buffers.indices[0], COUNT);
 }
 
 static void swap_other_indices(void)
 {
-  swap_indices(find_places().buffers.indices[1]);
+  swap_indices(find_places().buffers.indices[1], COUNT);
 }
 
 /* Launches after the sort: the check of pairs, that of the order; then for each piece the gather
@@ -329,8 +329,8 @@ static uint32_t run_resident(const recsort_key_program *of, recsort_job resident
 static void swap_resident_indices(void)
 {
   const uint64_t each = device_aligned(COUNT * sizeof(uint32_t));
-  swap_indices(workspace + each);
-  swap_indices(workspace + 2 * each);
+  swap_indices(workspace + each, COUNT);
+  swap_indices(workspace + 2 * each, COUNT);
 }
 
 static void test_resident_records_are_checked(void **state)
@@ -353,37 +353,68 @@ static void test_resident_records_are_checked(void **state)
 
 /* ---- Numbers on the device ---- */
 
-static uint32_t sorted_keys[COUNT];
+static uint32_t sorted_keys[COUNT], positions[COUNT];
 
 static void turn_number(void)
 {
   turn_bit((unsigned char *)sorted_keys, sizeof sorted_keys);
 }
 
-static uint32_t sort_numbers(void)
+static void swap_words(uint32_t *words, size_t i)
+{
+  const uint32_t kept = words[i];
+  words[i] = words[i + 1];
+  words[i + 1] = kept;
+}
+
+/* Two neighbours, of which the keys differ. */
+static void swap_numbers(void)
+{
+  size_t i = random_below(&random_state, COUNT - 1);
+  while (sorted_keys[i] == sorted_keys[i + 1])
+    i = (i + 1) % (COUNT - 1);
+  swap_words(sorted_keys, i);
+  swap_words(positions, i);
+}
+
+/* The positions of two equal keys. */
+static void swap_positions(void)
+{
+  size_t i = random_below(&random_state, COUNT - 1);
+  while (sorted_keys[i] != sorted_keys[i + 1])
+    i = (i + 1) % (COUNT - 1);
+  swap_words(positions, i);
+}
+
+static uint32_t sort_numbers(void (*strike)(void))
 {
   static uint32_t keys[COUNT];
   recsort_key_program numbers = program;
   numbers.record_size = sizeof *keys;
   for (size_t i = 0; i < COUNT; i++)
     keys[i] = (uint32_t)random_below(&random_state, COUNT);
-  return run_resident(&numbers, (recsort_job){.records = keys, .sorted = sorted_keys}, turn_number);
+  return run_resident(
+      &numbers,
+      (recsort_job){
+          .records = keys, .sorted = sorted_keys, .permutation = positions, .index_bits = 32},
+      strike);
 }
 
 static void test_numbers_are_checked(void **state)
 {
   enum { TIMES = 8 };
+  static void (*const strikes[])(void) = {turn_number, swap_numbers, swap_positions};
   (void)state;
   open_instance(RECSORT_VERIFY_DEFAULT);
   workspace = make(WORKSPACE);
-  for (size_t i = 0; i < TIMES; i++)
-    assert_int_equal(sort_numbers(), RECSORT_CORRUPT_RESULT);
+  for (size_t i = 0; i < TIMES * sizeof strikes / sizeof *strikes; i++)
+    assert_int_equal(sort_numbers(strikes[i / TIMES]), RECSORT_CORRUPT_RESULT);
   assert_int_equal(cudaFree(workspace), cudaSuccess);
   close_instance();
   open_instance(RECSORT_VERIFY_OFF);
   workspace = make(WORKSPACE);
   for (size_t i = 0; i < TIMES; i++)
-    assert_int_equal(sort_numbers(), RECSORT_OK);
+    assert_int_equal(sort_numbers(swap_numbers), RECSORT_OK);
   assert_int_equal(cudaFree(workspace), cudaSuccess);
   close_instance();
 }
@@ -395,8 +426,8 @@ static void swap_shard_indices(void)
 {
   const gpu_seat *const seat = &self->shards->seats[0];
   const uint64_t each = device_aligned(COUNT / 2 * sizeof(uint32_t));
-  swap_indices(seat->memory + seat->rooms.work + each);
-  swap_indices(seat->memory + seat->rooms.work + 2 * each);
+  swap_indices(seat->memory + seat->rooms.work + each, COUNT / 2);
+  swap_indices(seat->memory + seat->rooms.work + 2 * each, COUNT / 2);
 }
 
 /* The first of two equal ones of the second sorted shard becomes greater: a merge that finds its
