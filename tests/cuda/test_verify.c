@@ -360,6 +360,17 @@ static void turn_number(void)
   turn_bit((unsigned char *)sorted_keys, sizeof sorted_keys);
 }
 
+/* Most keys stay in order: keys are multiples of 4. */
+static void turn_lowest_bit(void)
+{
+  sorted_keys[random_below(&random_state, COUNT)] ^= 1;
+}
+
+static void turn_position(void)
+{
+  positions[random_below(&random_state, COUNT)] ^= 1;
+}
+
 static void swap_words(uint32_t *words, size_t i)
 {
   const uint32_t kept = words[i];
@@ -392,7 +403,7 @@ static uint32_t sort_numbers(void (*strike)(void))
   recsort_key_program numbers = program;
   numbers.record_size = sizeof *keys;
   for (size_t i = 0; i < COUNT; i++)
-    keys[i] = (uint32_t)random_below(&random_state, COUNT);
+    keys[i] = 4 * (uint32_t)random_below(&random_state, COUNT);
   return run_resident(
       &numbers,
       (recsort_job){
@@ -403,7 +414,8 @@ static uint32_t sort_numbers(void (*strike)(void))
 static void test_numbers_are_checked(void **state)
 {
   enum { TIMES = 8 };
-  static void (*const strikes[])(void) = {turn_number, swap_numbers, swap_positions};
+  static void (*const strikes[])(void) = {turn_number, turn_lowest_bit, turn_position, swap_numbers,
+                                          swap_positions};
   (void)state;
   open_instance(RECSORT_VERIFY_DEFAULT);
   workspace = make(WORKSPACE);
