@@ -107,9 +107,9 @@ static void *borrow(sort_job *j, size_t count, size_t size)
 static bool agree(sort_job *j)
 {
   enum { WORDS = (sizeof j->error + 7) / 8 };
-  uint64_t first[3] = {j->status ? (uint64_t)j->rank : UINT64_MAX}, words[3 * WORDS] = {0};
+  uint64_t first[3] = {j->status ? (uint64_t)j->rank : VOTES_NOBODY}, words[3 * WORDS] = {0};
   votes_reduce(first, 1, MPI_MIN, j->comm);
-  if (first[0] == UINT64_MAX) return true;
+  if (first[0] == VOTES_NOBODY) return true;
   if (first[0] == (uint64_t)j->rank) {
     recsort_error named = {.status = j->status, .line = j->error.line, .column = j->error.column};
     snprintf(named.text, sizeof named.text, "rank %d%s %.480s", j->rank,

@@ -13,6 +13,10 @@
 
 #include <mpi.h>
 
+/* A rank that comes after all others: some MPI (MPICH 4.0) takes words from 2^63 on for negative
+ * numbers in MPI_MIN and MPI_MAX. */
+#define VOTES_NOBODY ((uint64_t)INT64_MAX)
+
 /* Each word becomes that of all ranks by `op`. What one rank knows and others shall learn is zero
  * on these, and MPI_BOR. */
 void votes_reduce(uint64_t *words, size_t count, MPI_Op op, MPI_Comm comm);

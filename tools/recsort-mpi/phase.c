@@ -38,8 +38,8 @@ bool phase_end(bool done)
 {
   int rank;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  uint64_t first[3] = {done ? UINT64_MAX : (uint64_t)rank};
+  uint64_t first[3] = {done ? VOTES_NOBODY : (uint64_t)rank};
   votes_reduce(first, 1, MPI_MIN, MPI_COMM_WORLD);
-  let_go(first[0] == UINT64_MAX || first[0] == (uint64_t)rank);
-  return first[0] == UINT64_MAX;
+  let_go(first[0] == VOTES_NOBODY || first[0] == (uint64_t)rank);
+  return first[0] == VOTES_NOBODY;
 }
