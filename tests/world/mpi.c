@@ -397,15 +397,22 @@ static void await(MPI_Comm handle, const collective *k, int begin, int end)
   if (k->arrived < c->size) world_count(LOOSE);
 }
 
+/* MPICH 4.0 compares unsigned words as signed ones, and so do half of the worlds. */
+static bool is_less(uint64_t a, uint64_t b)
+{
+  const uint64_t sign = the_world->pure % 2 << 63;
+  return (a ^ sign) < (b ^ sign);
+}
+
 static uint64_t combine(uint64_t a, uint64_t b, MPI_Op op)
 {
   switch (op) {
   case MPI_SUM:
     return a + b;
   case MPI_MIN:
-    return a < b ? a : b;
+    return is_less(a, b) ? a : b;
   case MPI_MAX:
-    return a > b ? a : b;
+    return is_less(b, a) ? a : b;
   default:
     return a | b;
   }
