@@ -7,8 +7,9 @@
 #include "cuda/balance.cuh"
 #include "recsort/job.h"
 
-/* The lower bits of a tally count blocks, of which there are fewer than TALLY_BLOCKS. The others
- * are the sum of what they have found: so one atomic addition tells the last block all. */
+/* The lower bits of a tally count blocks, of which there are fewer than TALLY_BLOCKS. The upper
+ * bits are the sum of the blocks' findings. So each block makes one atomic addition, and the last
+ * block gets the findings of all. */
 enum { TALLY_BLOCKS = 1 << 12 };
 
 /* Writes to *status, a recsort_status, what all threads of the grid have found: that something is

@@ -110,8 +110,8 @@ typedef struct device_job {
   device_unchanged *unchanged;    /* NULL: not wanted */
   const device_move *move;        /* for a sort that moves; NULL: nothing */
   device_certificate certificate; /* for a sort that certifies */
-  uint64_t *tally; /* for a sort with device_skills.few, which sets it to 0 for who looks at its
-                    * result. NULL: nobody does */
+  uint64_t *tally; /* for a sort with device_skills.few, which sets it to 0 for the kernel that
+                    * looks at the result. NULL: no kernel does */
 } device_job;
 
 enum { DEVICE_MAX_BLOCK = 512, DEVICE_MAILBOX = 64 };

@@ -447,7 +447,7 @@ static tally run_cases(const shape *shapes, size_t count, size_t rounds, size_t 
   return t;
 }
 
-/* Neighbours that are exchanged are told where a tile or a block ends, too: a block has two tiles
+/* The kernel also tells exchanged neighbours where a tile or a block ends: a block has two tiles
  * of one run. */
 static bool borders_are_seen(void)
 {

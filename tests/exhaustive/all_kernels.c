@@ -153,8 +153,8 @@ static size_t put_records(const trial *t, const ordering *o, unsigned char *reco
   return size;
 }
 
-/* Runs that are sorted make no disorder. Of others the records may come in any order, but if it is
- * not the right one, that is told. */
+/* Of sorted runs the kernel reports no disorder. Of other runs it may write any order, but it
+ * reports each wrong one. */
 static void try_moves(const ordering *o, void *argument)
 {
   trial *const t = argument;

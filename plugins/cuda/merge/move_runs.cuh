@@ -433,7 +433,7 @@ DEVICE_INLINE bool comes_before(const tile_keys<Keys> &keys, uint32_t one, uint3
   return x < y || (x == y && one < next);
 }
 
-/* The greatest key before the ends of the pieces; 0 if there is none. */
+/* The greatest key before the ends of the pieces; 0 if no key is before them. */
 template <class Keys>
 DEVICE_INLINE typename Keys::type last_before(const move_runs_args<Keys> &args,
                                               const moved_state *state)

@@ -251,7 +251,7 @@ template <class Value> struct values_of {
 };
 struct values_by_width {
   using held = uint64_t;
-  static constexpr bool certifies = true; /* that a job has hashes is only compiled for this type */
+  static constexpr bool certifies = true; /* rank_few keeps hashes for this type only */
   DEVICE_MEMBER static held get(const device_pairs &job, const void *from, uint64_t i)
   {
     if (!from) return i;

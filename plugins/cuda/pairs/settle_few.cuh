@@ -15,8 +15,8 @@ template <class Key> struct settle_few_args {
 };
 
 /* Reads the result, and the hashes of rank_few. Writes the status: whether the sorted keys ascend,
- * ties too if the values are positions, and the pairs are those that were read. The loads do not
- * depend on the thread, so that all are on their way at a time. */
+ * the positions of equal keys ascend if the values are positions, and its pairs are the ones that
+ * rank_few has read. All lanes load alike, without a branch, so that a thread's loads overlap. */
 template <class Key, class Values>
 __global__ void __launch_bounds__(PAIRS_BLOCK)
     settle_few(const __grid_constant__ settle_few_args<Key> args)

@@ -128,8 +128,8 @@ DEVICE_INLINE uint64_t balance_at(const records_order *order, uint64_t i)
                            order->index_bits);
 }
 
-/* Reads the sorted pairs. Writes the certificate: whether they ascend, and what makes the balance
- * 0.
+/* Reads the sorted pairs. Writes the certificate: whether they ascend, and what makes the
+ * balance 0.
  *
  * A load takes so long that a thread needs several in flight: it loads CHECKED pairs before it
  * compares one. What a pair is compared with, its neighbour has loaded, so it is in the cache. */
