@@ -6,6 +6,7 @@
 #   --packages DIR   Debian packages that are not installed, unpacked by dpkg -x; repeatable
 #   --only STEP      conformance, files, sanitizers, device (tests of records and pairs in its memory, and of
 #                    recsort.cuh),
+#                    exhaustive (all orderings of up to 8 elements by all kernels; 7 with --quick),
 #                    device-sanitizers (the same with few), shards (tests of records on several
 #                    devices, and how their throughput grows, where the time goes, and other sorts), soak (100,000 frames of such sorts),
 #                    benchmark (data on the device), records (data of the host), verify and checked
@@ -26,7 +27,7 @@ build='' packages='' only='' quick='' name='' append='' collect='' failed=0
 output=$source/tools/results
 
 fail() { echo "gpu-check.sh: $*" >&2; exit 2; }
-usage() { sed -n '2,22s/^# \{0,1\}//p' "$0"; exit "$1"; }
+usage() { sed -n '2,23s/^# \{0,1\}//p' "$0"; exit "$1"; }
 folder() { (cd "$1" 2> /dev/null && pwd) || fail "$1 is no folder"; }
 
 while [ $# -gt 0 ]; do
@@ -48,7 +49,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 for step in $only; do
-  case $step in conformance | files | sanitizers | device | device-sanitizers | shards | soak | benchmark | records | verify | checked | large) ;; *) usage 2 >&2 ;; esac
+  case $step in conformance | files | sanitizers | device | exhaustive | device-sanitizers | shards | soak | benchmark | records | verify | checked | large) ;; *) usage 2 >&2 ;; esac
 done
 wanted() { case " ${only:-$1} " in *" $1 "*) ;; *) return 1 ;; esac; }
 
@@ -74,7 +75,7 @@ use_packages() {
 build_here() {
   command -v nvcc > /dev/null || fail "there is no nvcc; give a build by --build"
   cmake -S "$source" -B "$source/build-gpu" -DCMAKE_BUILD_TYPE=Release >&2
-  cmake --build "$source/build-gpu" --parallel --target all recbench-gpu device-check pairs-check shards-check shards-random header-check header-examples header-both device-soak >&2
+  cmake --build "$source/build-gpu" --parallel --target all recbench-gpu device-check pairs-check shards-check shards-random kernels-check header-check header-examples header-both device-soak >&2
   build=$source/build-gpu
 }
 
@@ -92,8 +93,9 @@ programs=
 for step in ${only:-all}; do
   case $step in
     device | device-sanitizers | soak) programs="$programs $device_programs" ;;
+    exhaustive) programs="$programs tests/gpu/kernels-check" ;;
     shards) programs="$programs $shard_programs" ;;
-    *) programs="$device_programs $shard_programs tests/conformance/conformance tools/recsort tools/recgen
+    *) programs="$device_programs $shard_programs tests/gpu/kernels-check tests/conformance/conformance tools/recsort tools/recgen
       tests/large/many_records" ;;
   esac
 done
@@ -203,6 +205,22 @@ check_device() {
   done
 }
 
+# As several processes, since each of them mostly launches kernels, and waits.
+check_exhaustive() {
+  elements=8
+  [ -z "$quick" ] || elements=7
+  all='sorts merges moves segments heads few carried'
+  for test in $all; do
+    (status=0
+      "$build/tests/gpu/kernels-check" "$elements" "test_$test" > "$work/$test.log" 2>&1 || status=$?
+      echo "$status" > "$work/$test.status") &
+  done
+  wait
+  for test in $all; do
+    judge "all orderings, $test" "$(cat "$work/$test.status")" "$work/$test.log"
+  done
+}
+
 # Without graphs, which the sanitizers do not understand: they look at what is copied before it has
 # been computed, and know nothing of the memory that a conditional node reads. A build with
 # -DCMAKE_CUDA_FLAGS=-DRECSORT_DECIDES_ON_HOST has no such nodes, but runs their kernels.
@@ -301,7 +319,7 @@ if wanted conformance || wanted files || wanted large; then
   [ -n "$names" ] || fail "$("$build/tools/recsort" --list-plugins | sed -n '/^cuda/,/refused/p')"
 fi
 describe_machine
-for step in conformance files sanitizers device device-sanitizers shards soak; do
+for step in conformance files sanitizers device exhaustive device-sanitizers shards soak; do
   if wanted $step; then check_$(echo $step | tr - _); fi
 done
 if wanted benchmark; then measure_device; fi
