@@ -58,6 +58,7 @@ typedef struct way {
   bool made;         /* keys are made of words in the records */
   uint32_t values;   /* bits of a value */
   carried_plan plan; /* of a carry sort */
+  bool fixed; /* what `start` starts depends on the job and the slot only, not on the trial */
 } way;
 
 /* ---- Memory ---- */
@@ -72,26 +73,51 @@ static struct {
   unsigned long tried;
 } batch;
 
+static const char *failure(void);
+
+static void fail_with(const way *w, const trial *t)
+{
+  for (size_t i = 0; i < t->o.count; i++)
+    print_error("%u ", t->o.rank[i]);
+  fail_msg(
+      "%s, cuts %#x, head %u, %u of %u bits, values of %u, tile %u, longest %u, %u levels of %u "
+      "buckets%s: %s",
+      w->name, t->cuts, (unsigned)t->head, w->job.key_bits, w->job.key_width, w->values,
+      w->job.tile, (unsigned)w->longest, w->plan.levels, w->plan.buckets,
+      w->plan.apart ? " apart" : "", failure());
+}
+
+static void start(const way *w, size_t i)
+{
+  if (w->start(w, &batch.trials[i], batch.device + i * batch.slot)) fail_with(w, &batch.trials[i]);
+}
+
 static uint64_t mailbox_of_emulator[DEVICE_MAILBOX / 8];
 static void *mailbox = mailbox_of_emulator;
 
 #ifdef RS_REAL_GPU
 #include <cuda_runtime_api.h>
 
-static cudaStream_t stream;
+enum { BRANCHES = 16 }; /* of the graph of a batch, which the device runs side by side */
+static cudaStream_t stream, branches[BRANCHES]; /* the first of these */
+static cudaGraphExec_t graph;                   /* NULL: none is made */
+static unsigned results[BATCH];                 /* of the trials in the graph */
 
 static int make_room(void **state)
 {
   (void)state;
-  return cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) ||
-         cudaHostAlloc(&mailbox, DEVICE_MAILBOX, cudaHostAllocDefault);
+  for (unsigned b = 0; b < BRANCHES; b++)
+    if (cudaStreamCreateWithFlags(&branches[b], cudaStreamNonBlocking)) return -1;
+  stream = branches[0];
+  return cudaHostAlloc(&mailbox, DEVICE_MAILBOX, cudaHostAllocDefault);
 }
 
 static int leave_room(void **state)
 {
   (void)state;
-  return cudaFree(batch.device) || cudaFreeHost(batch.host) || cudaFreeHost(mailbox) ||
-         cudaStreamDestroy(stream);
+  for (unsigned b = 0; b < BRANCHES; b++)
+    if (cudaStreamDestroy(branches[b])) return -1;
+  return cudaFree(batch.device) || cudaFreeHost(batch.host) || cudaFreeHost(mailbox);
 }
 
 static void allocate(uint64_t bytes)
@@ -120,6 +146,48 @@ static void to_device(void)
 static void to_host(void)
 {
   copy(batch.host, batch.device, cudaMemcpyDeviceToHost);
+}
+
+static void drop_graph(void)
+{
+  if (graph) assert_int_equal(cudaGraphExecDestroy(graph), cudaSuccess);
+  graph = NULL;
+}
+
+/* Of the work for a whole batch. */
+static void make_graph(way *w)
+{
+  cudaGraph_t made;
+  cudaEvent_t event;
+  assert_int_equal(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), cudaSuccess);
+  assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+  assert_int_equal(cudaEventRecord(event, stream), cudaSuccess);
+  for (unsigned b = 1; b < BRANCHES; b++)
+    assert_int_equal(cudaStreamWaitEvent(branches[b], event, 0), cudaSuccess);
+  for (size_t i = 0; i < BATCH; i++) {
+    w->job.stream = branches[i % BRANCHES];
+    start(w, i);
+    results[i] = batch.trials[i].result;
+  }
+  for (unsigned b = 1; b < BRANCHES; b++) {
+    assert_int_equal(cudaEventRecord(event, branches[b]), cudaSuccess);
+    assert_int_equal(cudaStreamWaitEvent(stream, event, 0), cudaSuccess);
+  }
+  w->job.stream = stream;
+  assert_int_equal(cudaStreamEndCapture(stream, &made), cudaSuccess);
+  assert_int_equal(cudaGraphInstantiate(&graph, made, 0), cudaSuccess);
+  assert_int_equal(cudaGraphDestroy(made), cudaSuccess);
+  assert_int_equal(cudaEventDestroy(event), cudaSuccess);
+}
+
+static bool start_together(way *w)
+{
+  if (!w->fixed || batch.filled < BATCH) return false;
+  if (!graph) make_graph(w);
+  for (size_t i = 0; i < BATCH; i++)
+    batch.trials[i].result = results[i];
+  assert_int_equal(cudaGraphLaunch(graph, stream), cudaSuccess);
+  return true;
 }
 
 static const char *failure(void)
@@ -161,37 +229,35 @@ static void to_host(void)
 {
 }
 
+static void drop_graph(void)
+{
+}
+
+static bool start_together(way *w)
+{
+  (void)w;
+  return false;
+}
+
 static const char *failure(void)
 {
   return emulator_failure();
 }
 #endif
 
-static void fail_with(const way *w, const trial *t)
-{
-  for (size_t i = 0; i < t->o.count; i++)
-    print_error("%u ", t->o.rank[i]);
-  fail_msg(
-      "%s, cuts %#x, head %u, %u of %u bits, values of %u, tile %u, longest %u, %u levels of %u "
-      "buckets%s: %s",
-      w->name, t->cuts, (unsigned)t->head, w->job.key_bits, w->job.key_width, w->values,
-      w->job.tile, (unsigned)w->longest, w->plan.levels, w->plan.buckets,
-      w->plan.apart ? " apart" : "", failure());
-}
-
-static void finish(const way *w)
+static void finish(way *w)
 {
   to_device();
-  for (size_t i = 0; i < batch.filled; i++)
-    if (w->start(w, &batch.trials[i], batch.device + i * batch.slot))
-      fail_with(w, &batch.trials[i]);
+  if (!start_together(w))
+    for (size_t i = 0; i < batch.filled; i++)
+      start(w, i);
   to_host();
   for (size_t i = 0; i < batch.filled; i++)
     if (!w->right(w, &batch.trials[i], batch.host + i * batch.slot)) fail_with(w, &batch.trials[i]);
   batch.filled = 0;
 }
 
-static void try_one(const way *w, const ordering *o, unsigned cuts, uint64_t head)
+static void try_one(way *w, const ordering *o, unsigned cuts, uint64_t head)
 {
   unsigned char *const slot = batch.host + batch.filled * batch.slot;
   trial *const t = &batch.trials[batch.filled++];
@@ -211,6 +277,7 @@ static void try_all(way *w, size_t greatest, void (*body)(const ordering *, void
     if (batch.slot * BATCH > batch.bytes) allocate(batch.bytes = batch.slot * BATCH);
     assert_int_equal(each_ordering(count, body, w), orderings_of[count]);
     finish(w);
+    drop_graph();
   }
 }
 
@@ -329,8 +396,17 @@ static uint32_t bounds_of(const trial *t, uint64_t *bounds)
   return parts;
 }
 
+/* The same, with empty parts at the end: always as many. */
+static uint64_t segments_of(const trial *t, uint64_t *bounds)
+{
+  const uint64_t all = 2 * t->o.count;
+  for (uint64_t part = bounds_of(t, bounds); part < all; part++)
+    bounds[part + 1] = t->o.count;
+  return all;
+}
+
 /* Cuts among which are `needed` ones. Of many elements these, and others besides. */
-static void try_cuts(const way *w, const ordering *o, unsigned needed)
+static void try_cuts(way *w, const ordering *o, unsigned needed)
 {
   const unsigned all = (1u << o->count) - 2;
   if (o->count > ALL_CUTS) {
@@ -482,7 +558,7 @@ static void put_segments(const way *w, const trial *t, void *slot)
   segment_slot *const s = slot;
   for (size_t i = 0; i < t->o.count; i++)
     put_record(w, &t->o, i, s->records + i * MOST_RECORD);
-  (void)bounds_of(t, s->bounds);
+  (void)segments_of(t, s->bounds);
   for (size_t i = 0; i <= t->o.count; i++)
     s->moved[i] = ~(uint32_t)i;
   s->disorder = 0;
@@ -492,13 +568,12 @@ static void put_segments(const way *w, const trial *t, void *slot)
 static device_status start_segments(const way *w, trial *t, void *slot)
 {
   segment_slot *const s = slot;
-  uint64_t bounds[2 * MOST_ELEMENTS + 1];
   const records_program program = program_of(w);
   const device_segment_sort job = {.program = &program,
                                    .key_bits = w->job.key_width,
                                    .records = s->records,
                                    .count = t->o.count,
-                                   .segments = {s->bounds, bounds_of(t, bounds), 64, w->longest},
+                                   .segments = {s->bounds, 2 * t->o.count, 64, w->longest},
                                    .shared_bytes = w->job.shared_bytes,
                                    .order = s->order,
                                    .index_bits = 64,
@@ -506,7 +581,7 @@ static device_status start_segments(const way *w, trial *t, void *slot)
                                    .moved_count = 1,
                                    .disorder = &s->disorder,
                                    .facts = &s->facts,
-                                   .stream = stream};
+                                   .stream = w->job.stream};
   return device_segments_suit(&job) ? device_segments_sort(&job) : -1;
 }
 
@@ -581,7 +656,7 @@ static device_status start_head(const way *w, trial *t, void *slot)
                            .memory = s->memory,
                            .order = s->order,
                            .facts = &s->facts,
-                           .stream = stream};
+                           .stream = w->job.stream};
   return device_head_find(&job);
 }
 
@@ -617,7 +692,7 @@ typedef struct numbers_slot {
 
 static device_pairs numbers_of(const way *w, numbers_slot *s)
 {
-  return (device_pairs){.stream = stream,
+  return (device_pairs){.stream = w->job.stream,
                         .count = w->job.count,
                         .kind = RECSORT_KEY_UNSIGNED,
                         .key_width = w->job.key_width,
@@ -635,7 +710,7 @@ static void put_numbers(const way *w, const trial *t, void *slot)
   put_keys(w, t, s->in);
   for (size_t i = 0; i < t->o.count; i++)
     s->numbers[i] = i;
-  (void)bounds_of(t, s->bounds);
+  (void)segments_of(t, s->bounds);
   s->balance = s->disorder = 0;
 }
 
@@ -662,17 +737,18 @@ static bool few_are_right(const way *w, const trial *t, void *slot)
 }
 
 /* In one section, or in segments. */
-static device_pairs carried_of(const way *w, numbers_slot *s, uint64_t parts)
+static device_pairs carried_of(const way *w, numbers_slot *s)
 {
   device_pairs job = numbers_of(w, s);
-  if (w->longest) job.segments = (device_segments){s->bounds, parts, 64, w->longest};
+  if (w->longest) job.segments = (device_segments){s->bounds, 2 * job.count, 64, w->longest};
   return job;
 }
 
 static uint64_t bytes_of_carried(const way *w, uint64_t count)
 {
   numbers_slot s;
-  const device_pairs job = carried_of(w, &s, 2 * count);
+  (void)count;
+  const device_pairs job = carried_of(w, &s);
   const uint64_t bytes = carried_bytes(&job, &w->job, &w->plan);
   assert_true(bytes > 0);
   return sizeof s + bytes;
@@ -681,9 +757,9 @@ static uint64_t bytes_of_carried(const way *w, uint64_t count)
 static device_status start_carried(const way *w, trial *t, void *slot)
 {
   numbers_slot *const s = slot;
-  uint64_t bounds[2 * MOST_ELEMENTS + 1];
-  const device_pairs job = carried_of(w, s, bounds_of(t, bounds));
+  const device_pairs job = carried_of(w, s);
   device_job on = w->job;
+  (void)t;
   on.certificate = (device_certificate){&s->disorder, &s->balance, 0};
   return carried_sort(&job, &on, &w->plan, s->memory);
 }
@@ -702,17 +778,17 @@ static bool carried_are_right(const way *w, const trial *t, void *slot)
  * they were published are tried with one element less than most. */
 static void test_sorts(void **state)
 {
-  static const sample_tuning usual = {.most_small = 2,
-                                      .most_small_wide = 2,
+  static const sample_tuning usual = {.most_small = 3, /* or there would be too few to sample */
+                                      .most_small_wide = 3,
                                       .most_alone = 2,
-                                      .run = 2,
+                                      .run = 32,
                                       .least_detected = 100,
                                       .least_decided = 100,
                                       .drop_share = 1,
                                       .limit = 2,
                                       .asked = true,
                                       .padded = true,
-                                      .tile = 4};
+                                      .tile = 6};
   enum { PLAIN, TILES, BUCKETS, SEARCHED, CARRIED, DROPPED, FORMS };
   sample_tuning tunings[FORMS];
   (void)state;
@@ -738,6 +814,7 @@ static void test_sorts(void **state)
                        form < BUCKETS ? NULL : &tunings[form]);
         if (a == 0) w.job.index_bits = 32; /* merge sorts others */
         if (form == CARRIED) w.job.shared_bytes = 100 << 10;
+        w.fixed = form != DROPPED;
         try_all(&w, used ? most : most - 1, try_ordering);
       }
 }
@@ -746,7 +823,7 @@ static void test_sorts(void **state)
  * splitters, unless indices have 64 bits. */
 static void test_merges(void **state)
 {
-  static const sample_tuning pieces = {.most_alone = 2, .run = 2, .drop_share = 16, .limit = 2};
+  static const sample_tuning pieces = {.most_alone = 2, .run = 32, .drop_share = 16, .limit = 2};
   (void)state;
   for (size_t p = 0; p < PAIRS; p++)
     for (unsigned form = 0; form < 2; form++) {
@@ -790,7 +867,8 @@ static void test_segments(void **state)
                .start = start_segments,
                .right = segments_are_right,
                .job = job_of(p, 0, NULL),
-               .longest = longest[l]};
+               .longest = longest[l],
+               .fixed = true};
       w.job.shared_bytes = 227 << 10;
       try_all(&w, p == l ? most : at_most(ALL_WAYS), try_any_cuts);
     }
@@ -826,7 +904,8 @@ static void test_few(void **state)
                .right = few_are_right,
                .algorithm = &device_algorithms[0],
                .job = job_of(p, 0, form ? &runs : NULL),
-               .values = form ? 64 : 32};
+               .values = form ? 64 : 32,
+               .fixed = true};
       w.job.index_bits = 32;
       try_all(&w, most, try_ordering);
     }
@@ -851,7 +930,8 @@ static void test_carried(void **state)
                    .job = job_of(p, 0, NULL),
                    .values = values[v],
                    .longest = longest,
-                   .plan = plans[form]};
+                   .plan = plans[form],
+                   .fixed = true};
           w.job.shared_bytes = 227 << 10;
           const size_t all = (p + form) % VALUES == v ? MOST_CARRIED : ALL_CARRIED;
           try_all(&w, at_most(all), longest ? try_any_cuts : try_ordering);

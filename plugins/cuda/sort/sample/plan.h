@@ -95,7 +95,7 @@ static inline sample_ranking sample_ranking_of(const device_job *job, uint64_t c
   const sample_ranking how = {
       (uint32_t)plan_clamp(asked, WARP_SIZE, most_threads),
       (uint32_t)__builtin_ctzll(alone ? most_alone : plan_min(most, tuning.run)), alone};
-  RS_ASSERT(how.block % WARP_SIZE == 0);
+  RS_ASSERT(how.block % WARP_SIZE == 0 && UINT32_C(1) << how.run_bits >= WARP_SIZE);
   return how;
 }
 
