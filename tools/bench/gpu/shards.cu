@@ -112,7 +112,7 @@ std::vector<shard_peer_named> peers_found()
 template <class Record> struct shards_trial : trial {
   shards_trial(const request &asked, const char *yaml, size_t number, int devices);
   ~shards_trial() override;
-  void add_one(const char *yaml);
+  void add_one(const char *yaml, bool checked);
   void add_all(const char *yaml);
   void add_link();
   void add_peers(const std::string &detail);
@@ -136,7 +136,8 @@ template <class Record> struct shards_trial : trial {
   size_t room;         // of a shard, in records
   std::vector<int> devices_of;
   std::vector<Record *> shards;
-  std::unique_ptr<device_job> one;
+  std::unique_ptr<device_job> ones[2]; // the second one is checked
+  array<uint32_t> status{1};
   recsort_sorter *sorter = nullptr;
   std::vector<recsort_job> jobs;
   std::vector<cudaStream_t> links;
@@ -171,7 +172,8 @@ shards_trial<Record>::shards_trial(const request &asked, const char *yaml, size_
         cudaMalloc((void **)&shards[s], (s ? room : std::max(room, asked.count)) * sizeof(Record)));
   }
   CHECK(cudaSetDevice(0));
-  add_one(yaml);
+  add_one(yaml, false);
+  add_one(yaml, true);
   add_all(yaml);
   if (devices > 1) add_link();
   add_peers(asked.detail);
@@ -233,21 +235,25 @@ bool shards_trial<Record>::are_right(const std::vector<size_t> &counts) const
          misplaced == 0 && places == expected;
 }
 
-/* On one device, by the sorter of records in device memory. */
-template <class Record> void shards_trial<Record>::add_one(const char *yaml)
+/* On one device, by the sorter of records in device memory. If `checked`, the job has a status, and
+ * its result is checked, as those of shards are. */
+template <class Record> void shards_trial<Record>::add_one(const char *yaml, bool checked)
 {
   recsort_job job = RECSORT_JOB_INIT;
+  std::unique_ptr<device_job> &one = ones[checked];
   job.count = alone.share;
   job.records = job.sorted = shards[0];
+  job.status = checked ? (uint32_t *)status : nullptr;
   one = std::make_unique<device_job>(make_sorter(load(yaml)), job);
-  contender made = {
-      alone.share == all.share ? "recsort, one share" : "recsort, one device", {}, one->bytes()};
+  std::string name = alone.share == all.share ? "recsort, one share" : "recsort, one device";
+  if (checked) name += ", checked";
+  contender made = {name, {}, one->bytes()};
   made.prepare = [this] {
     fill<<<grid_of(alone.share), 256>>>(shards[0], 0, alone);
     CHECK(cudaDeviceSynchronize());
   };
   made.right = [this] { return are_right({alone.share}); };
-  made.seconds = timed([this] { one->run(); });
+  made.seconds = timed([&one] { one->run(); });
   contenders.push_back(made);
 }
 
