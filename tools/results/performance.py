@@ -306,7 +306,8 @@ def several_gpus(path):
     measured = {(record, order, count, detail): times for (suite, record, order, count, detail), times in groups.items()
                 if suite == 'shards'}
     name = lambda count, record: f'2^{count.bit_length() - 1} of {SHARES[record]}'
-    both = lambda times: (times.get('recsort, one share') or times['recsort, one device'], times['recsort, all shards'])
+    # Beside a job whose result is checked, too.
+    both = lambda times: (times.get('recsort, one share, checked') or times['recsort, one device, checked'], times['recsort, all shards'])
     rows, bars = [], {}
     for (record, order, count, detail), times in measured.items():
         if detail != '2 on 2' or order == 'turned':
@@ -320,7 +321,7 @@ def several_gpus(path):
                 for (record, order, count, detail), times in measured.items() if detail == '2 on 2, in all' and order != 'turned']
     models = [[name(count, record), str(devices), *(ms(value) for value in values), f'{devices * one / values[-1]:.2f}']
               for record, count in (('f32+u32', 1 << 28), ('entity', 1 << 27))
-              for one in [measured[record, 'random', count, '2 on 2']['recsort, one share']]
+              for one in [measured[record, 'random', count, '2 on 2']['recsort, one share, checked']]
               for devices, *values in model_of_shards(record, count, measured, steps)]
     peers = [[f'`{peer}`' if ':' in peer else peer, name(count, record), SPREADS[order], ms(value), ms(times['recsort, all shards'])]
              for (suite, record, order, count, _), times in groups.items() if suite == 'shard-peers'
