@@ -690,8 +690,22 @@ static void finish_one(void *argument, size_t bucket, unsigned slot)
   deliver(s, &by, elements, places.begin, mine.copy);
 }
 
-/* Places [begin, end) of a piece in buckets whose keys are all equal: only the ends are looked at
- * again, as nothing else of such a bucket is read. */
+/* True if all these elements have the first one of `keys`; the others are memory. */
+static bool all_have(const bucket_sort *s, const char *elements, size_t count, char *keys)
+{
+  enum { AT_ONCE = 512 };
+  const size_t most = s->room <= AT_ONCE ? s->room - 1 : AT_ONCE, size = s->key_size;
+  RS_ASSERT(s->room > 1);
+  for (size_t i = 0; i < count; i += most) {
+    const size_t some = count - i < most ? count - i : most;
+    if (!bucket_keys(s, elements + i * s->size, some, keys + size) ||
+        memcmp(keys + size, keys, some * size))
+      return false;
+  }
+  return true;
+}
+
+/* Places [begin, end) of a piece in buckets whose keys are all equal. */
 static void finish_equal_piece(void *argument, size_t piece, unsigned slot)
 {
   bucket_sort *const s = argument;
@@ -702,15 +716,13 @@ static void finish_equal_piece(void *argument, size_t piece, unsigned slot)
     const size_t end = places.end < range.end ? places.end : range.end;
     const gathering as_they_are = {NULL, end - begin, s->size, copy_class_of(s->size)};
     if (!splitters_of(s)->equal[b] || begin >= end) continue;
-    if (begin == places.begin) {
-      char *const first = slot_at(s, slot), *const last = first + s->key_size;
-      if (bucket_keys(s, s->scattered + begin * s->size, 1, first) &&
-          bucket_keys(s, s->scattered + (places.end - 1) * s->size, 1, last))
-        note_ends(s, b, first, last);
-      else
-        s->good = false;
-    }
-    deliver(s, &as_they_are, s->scattered + begin * s->size, begin, slot_at(s, slot));
+    char *const keys = memory_of(s, slot).keys;
+    const char *const elements = s->scattered + begin * s->size;
+    if (!bucket_keys(s, s->scattered + places.begin * s->size, 1, keys) ||
+        !all_have(s, elements, end - begin, keys))
+      s->good = false;
+    if (begin == places.begin) note_ends(s, b, keys, keys);
+    deliver(s, &as_they_are, elements, begin, keys);
   }
 }
 

@@ -8,9 +8,9 @@
  *
  * Nothing here branches on random data but the insertion sort.
  *
- * Each way ends with a check that the order is a permutation, in what is read anyway: words that
- * ascend strictly are those of all keys; keys with their indices that ascend strictly all differ;
- * and where whole runs follow one another, a byte for each index costs little.
+ * Each way ends with a check that the order is right, and a permutation, in what is read anyway:
+ * words that ascend strictly are those of all keys; keys with their indices that ascend strictly
+ * all differ.
  *
  * Where there is AVX2, few_words.h sorts few words, which have no time for tables of digits.
  *
@@ -415,22 +415,28 @@ INLINED bool stride_ascends(const void *keys, unsigned width, size_t i)
                      : stride_ascends_64((const uint64_t *)keys + i);
 }
 
-/* True if `order` is a permutation: n stores set n bytes only if all indices differ. */
-INLINED bool has_each(const uint32_t *order, size_t count, char *seen)
+/* True if indices are below `count`, and keys with their indices ascend strictly in this order: so
+ * these differ, and it is a permutation. */
+INLINED bool ascends(const void *keys, unsigned width, const uint32_t *order, size_t count)
 {
-  memset(seen, 0, count);
-  for (size_t i = 0; i < count; i += STRIDE) {
-    const size_t some = count - i < STRIDE ? count - i : STRIDE;
-    if (some == STRIDE && is_index_stretch(order + i) && order[i] <= count - STRIDE)
-      memset(seen + order[i], 1, STRIDE);
-    else
-      for (size_t j = i; j < i + some; j++)
-        if (order[j] >= count)
-          return false;
-        else
-          seen[order[j]] = 1;
+  bool wrong = count > 0 && order[0] >= count;
+  uint64_t last = count > 0 && !wrong ? key_at(keys, width, order[0]) : 0;
+  for (size_t i = 1; i < count && !wrong;) {
+    const uint32_t before = order[i - 1];
+    if (count - i >= STRIDE && order[i + STRIDE - 1] == before + STRIDE &&
+        order[i + STRIDE - 1] < count && is_index_stretch(order + i)) {
+      wrong = !stride_ascends(keys, width, before);
+      i += STRIDE;
+      last = key_at(keys, width, before + STRIDE);
+    } else {
+      const uint32_t index = order[i++];
+      if (index >= count) return false;
+      const uint64_t key = key_at(keys, width, index);
+      wrong = key < last || (key == last && index <= before);
+      last = key;
+    }
   }
-  return !memchr(seen, 0, count);
+  return !wrong;
 }
 
 /* Keeps the indices of keys that ascend, and returns how many: drop-merge sort (E. Ernerfeldt,
@@ -536,7 +542,7 @@ INLINED bool order_ordered(const void *keys, unsigned width, size_t count, surve
   }
   if (s->descents > count / FEW_DROPPED || !order_nearly(keys, width, count, order, other))
     return false;
-  *found = has_each(order, count, (char *)other) ? KEYS_ORDERED : KEYS_WRONG;
+  *found = ascends(keys, width, order, count) ? KEYS_ORDERED : KEYS_WRONG;
   return true;
 }
 
@@ -620,9 +626,9 @@ keys_found rs_keys_order_plainly(const void *keys, unsigned width, size_t count,
   return plain(keys, width, count, order, other);
 }
 
-bool rs_order_has_each(const uint32_t *order, size_t count, char *seen)
+bool rs_order_ascends(const void *keys, unsigned width, const uint32_t *order, size_t count)
 {
-  return has_each(order, count, seen);
+  return width == 32 ? ascends(keys, 32, order, count) : ascends(keys, 64, order, count);
 }
 
 bool rs_order_settles(const void *keys, unsigned width, size_t count, uint32_t *order)

@@ -17,9 +17,7 @@ typedef enum keys_found {
 
 /* Finds the stable order of `count` keys, at most 2^KEYS_ORDER_BITS, of `width` bits: 32 (uint32_t)
  * or 64 (uint64_t). `order` and `other` have room for `count` indices; `other` is scratch. What is
- * found has been checked: it is a permutation, and if it was not merged of keys that ascend and few
- * others, the keys ascend in it, and equal ones by index.
- */
+ * found has been checked: it is a permutation in which the keys ascend, and equal ones by index. */
 keys_found rs_keys_order(const void *keys, unsigned width, size_t count, uint32_t *order,
                          uint32_t *other);
 
@@ -45,10 +43,10 @@ static inline bool is_index_stretch(const uint32_t *order)
   return differ == 0;
 }
 
-/* The checks, for tests. The first is true if each index below `count` comes once; `seen` has
- * `count` bytes. The second sorts by insertion what is nearly in order, and is false if it is not a
- * permutation, or takes too long. */
-bool rs_order_has_each(const uint32_t *order, size_t count, char *seen);
+/* The checks, for tests. The first is true if each index below `count` comes once, and the keys
+ * ascend, equal ones by index. The second sorts by insertion what is nearly in order, and is false
+ * if it is not a permutation, or takes too long. */
+bool rs_order_ascends(const void *keys, unsigned width, const uint32_t *order, size_t count);
 bool rs_order_settles(const void *keys, unsigned width, size_t count, uint32_t *order);
 
 #endif

@@ -94,13 +94,24 @@ static inline uint64_t *sort_elements(uint64_t *elements, uint64_t *other, size_
   return elements;
 }
 
+/* True if keys ascend, and equal ones by index. */
+static bool ascend(const uint64_t *sorted, size_t count, size_t words)
+{
+  const size_t size = words + 1;
+  for (size_t i = 1; i < count; i++) {
+    const uint64_t *const element = sorted + i * size, *const before = element - size;
+    if (right_goes_first(before, element, words)) return false;
+    if (element[words] <= before[words] && !right_goes_first(element, before, words)) return false;
+  }
+  return true;
+}
+
 /* An index only moves towards the start, so a copy from front to back is safe in place. */
 static void store_permutation(const recsort_plugin_job *job, const uint64_t *sorted, size_t words,
                               void *permutation)
 {
   for (size_t i = 0; i < job->count; i++) {
     const uint64_t index = sorted[i * (words + 1) + words];
-    RS_ASSERT(index < job->count);
     if (job->index_bits == 32)
       ((uint32_t *)permutation)[i] = (uint32_t)index;
     else
@@ -120,6 +131,7 @@ recsort_status rs_sequential_sort(const recsort_host *host, const recsort_plugin
   const uint64_t *sorted = words == 1   ? sort_elements(elements, other, count, 1)
                            : words == 2 ? sort_elements(elements, other, count, 2)
                                         : sort_elements(elements, other, count, words);
+  if (!ascend(sorted, count, words)) return RECSORT_CORRUPT_RESULT;
   store_permutation(job, sorted, words, memory);
   return RECSORT_OK;
 }

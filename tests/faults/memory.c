@@ -239,9 +239,8 @@ static bool is_allowed(const trial *t, outcome ended)
     return !full;
   case TIES: /* records that move have no number */
     return !full || moved;
-  case DISORDERED: /* keys changed before the sort read them, or a frequent key was not read again
-                    */
-    return !full && (t->wanted == PERMUTATION || t->values < MOST_VALUES);
+  case DISORDERED: /* keys changed before the sort read them */
+    return !full && t->wanted == PERMUTATION;
   default:
     return false;
   }

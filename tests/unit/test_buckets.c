@@ -145,7 +145,7 @@ static void test_orders_nearly(void **state)
   for (size_t i = 0; i < KEYS; i += 100)
     keys[i] = (uint32_t)next_random(&seed) % (KEYS / 3);
   assert_int_equal(rs_keys_order_nearly(keys, 32, KEYS, order, other), KEYS_ORDERED);
-  assert_true(rs_order_has_each(order, KEYS, (char *)other));
+  assert_true(rs_order_ascends(keys, 32, order, KEYS));
   for (size_t i = 1; i < KEYS; i++)
     assert_true(keys[order[i - 1]] < keys[order[i]] ||
                 (keys[order[i - 1]] == keys[order[i]] && order[i - 1] < order[i]));
@@ -1029,31 +1029,57 @@ static void test_failures_put_records_back(void **state)
   check_failures(COUNT, 397);
 }
 
-static void test_what_is_no_permutation(void **state)
+typedef struct numbers_in_order {
+  const uint32_t *keys;
+  const uint64_t *wide;
+  const uint32_t *order;
+} numbers_in_order;
+
+static bool ascends(const numbers_in_order *check, size_t count)
 {
-  enum { MANY = 100 };
-  static const uint32_t good[] = {2, 0, 3, 1}, twice[] = {2, 0, 3, 3}, outside[] = {2, 0, 4, 1};
-  uint32_t order[MANY];
-  char seen[MANY + 1] = {0};
-  (void)state;
-  assert_true(rs_order_has_each(good, 4, seen));
-  assert_false(rs_order_has_each(twice, 4, seen));
-  assert_false(rs_order_has_each(outside, 4, seen));
-  assert_int_equal(seen[4], 0); /* nothing is written there */
-  for (uint32_t from = 0; from < MANY; from++) {
-    for (uint32_t i = 0; i < MANY; i++)
-      order[i] = (i + from) % MANY;
-    assert_true(rs_order_has_each(order, MANY, seen));
-    for (uint32_t i = 0; i < MANY; i++)
-      order[i] = i + from;
-    assert_int_equal(rs_order_has_each(order, MANY, seen), from == 0);
-    order[60] = order[61]; /* in a run, one comes twice */
-    assert_false(rs_order_has_each(order, MANY, seen));
-  }
-  assert_int_equal(seen[MANY], 0);
+  const bool narrow = rs_order_ascends(check->keys, 32, check->order, count);
+  assert_int_equal(rs_order_ascends(check->wide, 64, check->order, count), narrow);
+  return narrow;
 }
 
-/* What settle() takes for right is right, and it finds what is not a permutation. */
+/* Runs of indices that follow one another, from `from` on and then from 0, with a defect at each
+ * place in turn. */
+static void test_what_does_not_ascend(void **state)
+{
+  enum { MANY = 100 };
+  uint32_t order[MANY], keys[MANY];
+  uint64_t wide[MANY];
+  (void)state;
+  for (uint32_t from = 0; from < MANY; from += 7) {
+    for (uint32_t i = 0; i < MANY; i++) {
+      order[i] = (i + from) % MANY;
+      keys[order[i]] = i + 1;
+      wide[order[i]] = (uint64_t)(i + 1) << 32;
+    }
+    const numbers_in_order check = {keys, wide, order};
+    assert_true(ascends(&check, MANY));
+    for (uint32_t i = 0; i < MANY; i++) {
+      const uint32_t index = order[i];
+      order[i] = order[(i + 1) % MANY]; /* one comes twice */
+      assert_false(ascends(&check, MANY));
+      order[i] = MANY; /* outside */
+      assert_false(ascends(&check, MANY));
+      order[i] = index;
+      if (i == 0) continue;
+      keys[index] = i; /* as the key before it: then the indices decide */
+      wide[index] = (uint64_t)i << 32;
+      assert_int_equal(ascends(&check, MANY), order[i - 1] < index);
+      keys[index] = i - 1;
+      wide[index] = (uint64_t)(i - 1) << 32;
+      assert_false(ascends(&check, MANY));
+      keys[index] = i + 1;
+      wide[index] = (uint64_t)(i + 1) << 32;
+    }
+  }
+}
+
+/* What settle() takes for right is right, and it finds what is not a permutation. Only the right
+ * one ascends. */
 static void test_settles(void **state)
 {
   enum { KEYS = 5 };
@@ -1066,8 +1092,13 @@ static void test_settles(void **state)
     uint32_t order[KEYS], other[KEYS], some = n;
     for (size_t i = 0; i < KEYS; i++, some /= KEYS + 1)
       order[i] = other[i] = some % (KEYS + 1);
-    char seen[KEYS];
-    const bool each = rs_order_has_each(order, KEYS, seen);
+    unsigned seen = 0;
+    for (size_t i = 0; i < KEYS; i++)
+      seen |= 1u << order[i];
+    const bool each = seen == (1u << KEYS) - 1;
+    const bool is_right = !memcmp(order, right, sizeof right);
+    assert_int_equal(rs_order_ascends(keys, 32, order, KEYS), is_right);
+    assert_int_equal(rs_order_ascends(wide, 64, order, KEYS), is_right);
     assert_int_equal(rs_order_settles(keys, 32, KEYS, order), each);
     assert_int_equal(rs_order_settles(wide, 64, KEYS, other), each);
     if (each) {
@@ -1143,7 +1174,7 @@ int main(void)
       cmocka_unit_test(test_crowded_cells),
       cmocka_unit_test(test_copies_of_any_size),
       cmocka_unit_test(test_streams),
-      cmocka_unit_test(test_what_is_no_permutation),
+      cmocka_unit_test(test_what_does_not_ascend),
       cmocka_unit_test(test_settles),
       cmocka_unit_test(test_runs_of_records),
       cmocka_unit_test(test_gathers),

@@ -59,17 +59,14 @@ typedef enum recsort_status {
 /* How results are checked. A wrong one is RECSORT_CORRUPT_RESULT: only a defect of a machine or of
  * a plugin makes one.
  *  - DEFAULT: the CPU checks that each element has one place, and that the keys of the result
- *    ascend. It does not look at keys again where it merges a few elements into others that are in
- *    order, nor between the first and the last element of a key that is frequent; and the algorithm
- *    "sequential" does not at all. A GPU checks that keys ascend; that ties are in input order,
- *    where it has sorted positions; and by sums of hashes that no key is lost, doubled or separated
- *    from its position or value, and that records of the host that it has moved are the input's.
- *    The bytes of records in a device's memory are not checked. A job there is checked if it has a
- *    `status`.
+ *    ascend. A GPU checks that keys ascend; that ties are in input order, where it has sorted
+ *    positions; and by sums of hashes that no key is lost, doubled or separated from its position
+ *    or value, and that records of the host that it has moved are the input's. The bytes of records
+ *    in a device's memory are not checked. A job there is checked if it has a `status`.
  *  - FULL: whatever has sorted, the host reads all keys again, in the order that was found, before
  *    it moves records: they ascend, and ties are in input order. If the plugin has moved the
- * records itself, the host looks at their keys and checksums, which cannot tell whether ties are in
- * input order. That is slow. Merges have no such check.
+ *    records itself, the host looks at their keys and checksums, which cannot tell whether ties are
+ *    in input order. That is slow. Merges have no such check.
  *  - OFF: as DEFAULT on the CPU. A GPU only checks that an order of the host's records is a
  *    permutation. */
 typedef enum recsort_verify {
