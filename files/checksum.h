@@ -1,6 +1,6 @@
 /* checksum.h - whether records are still what they were, after networks and disks have had them. A
- * bit that is another one always shows; more than that shows but for one in 2^64. This is no
- * protection against what somebody wants to look right. */
+ * single flipped bit is always detected; larger changes are missed with a probability of 2^-64. It
+ * does not protect from changes that somebody makes on purpose. */
 #ifndef FILES_CHECKSUM_H
 #define FILES_CHECKSUM_H
 

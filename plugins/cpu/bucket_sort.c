@@ -4,7 +4,8 @@
  *   classify   encodes the keys, and finds the bucket of each by splitters (splitters.h)
  *   scatter    moves each element to its bucket, in input order
  *   finish     for each bucket, whose elements fit a second-level cache: encodes its keys once
- * more, finds their order (order.h), which is checked, and moves the elements to their places
+ *              more, finds their order (order.h), which is checked, and moves the elements to
+ *              their places
  *   check      the last key of each bucket is less than the first one of the next
  *
  * An element is a record; or a key with its index, of which only the index goes to its place.

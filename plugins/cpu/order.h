@@ -12,7 +12,7 @@ typedef enum keys_found {
   KEYS_IN_ORDER, /* already */
   KEYS_ORDERED,
   KEYS_UNORDERED, /* rs_keys_order_nearly() only */
-  KEYS_WRONG      /* a check failed: the order is none */
+  KEYS_WRONG      /* a check failed; the order must not be used */
 } keys_found;
 
 /* Finds the stable order of `count` keys, at most 2^KEYS_ORDER_BITS, of `width` bits: 32 (uint32_t)

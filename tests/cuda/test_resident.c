@@ -2066,6 +2066,40 @@ static void staged_records_are_not_looked_at(void **state)
   assert_int_equal(launches_of(true, false), launches_of(false, false));
   assert_true(launches_of(true, true) < launches_of(false, true));
 }
+
+/* The launches of a job with a status by a sorter that checks results so. */
+static long checked_launches(recsort_verify verify)
+{
+  enum { COUNT = 300 };
+  const unsigned kind = 2;
+  uint64_t random = 8;
+  recsort_schema *const schema = load(kinds[kind].yaml);
+  const recsort_options options = {
+      .struct_size = sizeof options, .on_device = true, .verify = verify};
+  recsort_sorter *sorter = NULL;
+  assert_int_equal(recsort_sorter_create(schema, &options, &sorter, NULL), RECSORT_OK);
+  both records = make_both(COUNT, kinds[kind].size, 0, &random),
+       sorted = make_both(COUNT, kinds[kind].size, 0, &random);
+  put(records.device, records.host, records.size);
+  const long before = standin_look().launches;
+  enqueue(sorter,
+          (recsort_job){.count = COUNT, .records = records.device, .sorted = sorted.device});
+  const long launches = standin_look().launches - before;
+  drop_both(&records, 0);
+  drop_both(&sorted, 0);
+  recsort_sorter_destroy(sorter);
+  recsort_schema_destroy(schema);
+  return launches;
+}
+
+/* Then nothing looks at the result. FULL is as the default. */
+static void results_are_not_looked_at_if_verify_is_off(void **state)
+{
+  (void)state;
+  const long usual = checked_launches(RECSORT_VERIFY_DEFAULT);
+  assert_int_equal(checked_launches(RECSORT_VERIFY_OFF), usual - 1);
+  assert_int_equal(checked_launches(RECSORT_VERIFY_FULL), usual);
+}
 #endif
 
 int main(void)
@@ -2104,6 +2138,8 @@ int main(void)
       cmocka_unit_test(lost_devices_are_reported),
 #else
       cmocka_unit_test_setup_teardown(staged_records_are_not_looked_at, open_stream, close_stream),
+      cmocka_unit_test_setup_teardown(results_are_not_looked_at_if_verify_is_off, open_stream,
+                                      close_stream),
       cmocka_unit_test_setup_teardown(lost_devices_are_reported, open_stream, close_stream),
       cmocka_unit_test(survives_failing_calls),
       cmocka_unit_test(no_device_is_explained),

@@ -157,7 +157,7 @@ def phases(bench):
     if first.returncode or (bench.folder / 'out').read_bytes() != bench.good:
         sys.exit(f'the plugin does not sort without faults: {first.stderr}')
     # runtime_close with its context; the ring's pinned memory, with entering; two streams for branches; and
-    # three for each lane
+    # three for each courier
     closing = 4 + 2 + 2 + 2 + THREADS * 3
     return search, everything - closing, everything
 

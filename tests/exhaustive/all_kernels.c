@@ -58,7 +58,8 @@ typedef struct way {
   bool made;         /* keys are made of words in the records */
   uint32_t values;   /* bits of a value */
   carried_plan plan; /* of a carry sort */
-  bool fixed; /* what `start` starts depends on the job and the slot only, not on the trial */
+  bool fixed; /* `start` launches the same work for all trials, so that a graph, which takes less
+               * time to launch, can be replayed */
 } way;
 
 /* ---- Memory ---- */
@@ -67,7 +68,7 @@ typedef struct way {
  */
 static struct {
   unsigned char *host, *device; /* one in the emulator */
-  uint64_t bytes, slot;
+  uint64_t bytes, slot;         /* of all slots, and of one */
   trial trials[BATCH];
   size_t filled;
   unsigned long tried;
@@ -814,7 +815,7 @@ static void test_sorts(void **state)
                        form < BUCKETS ? NULL : &tunings[form]);
         if (a == 0) w.job.index_bits = 32; /* merge sorts others */
         if (form == CARRIED) w.job.shared_bytes = 100 << 10;
-        w.fixed = form != DROPPED;
+        w.fixed = form != DROPPED; /* then the host waits to hear what the device has found */
         try_all(&w, used ? most : most - 1, try_ordering);
       }
 }

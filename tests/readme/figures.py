@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tables and charts of docs/performance.md are those that its script makes from the result files,
+"""The tables and charts of the pages are those that performance.py makes from the result files,
 and the README's figures are theirs.
 
 Usage: figures.py SOURCE-FOLDER

@@ -1,4 +1,4 @@
-/* votes.h - how ranks tell each other what they go on by: counts, samples, errors.
+/* votes.h - how ranks agree on shared values: counts, samples, errors.
  *
  * Ranks that believe different things wait for each other for ever, or tear the output. So each
  * word is sent three times, and of each bit the majority counts: one that the network changed has

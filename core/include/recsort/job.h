@@ -51,7 +51,8 @@ typedef enum recsort_status {
   RECSORT_DEVICE_ERROR,   /* a plugin failed while it was sorting; the next call may succeed */
   RECSORT_DEVICE_LOST,    /* a plugin's device cannot be used any more in this process. Destroy the
                            * sorter; another plugin still sorts, or another process */
-  RECSORT_CORRUPT_RESULT, /* a plugin's result is wrong. On the host `records` is intact */
+  RECSORT_CORRUPT_RESULT, /* a plugin's result is wrong. On the host `records` is
+                           * intact, unless memory changed in a sort in place */
   RECSORT_UNSORTED_RUN    /* a run to be merged is not sorted; the error's text begins with
                            * "run R, record N: ", both from 0 */
 } recsort_status;
@@ -59,12 +60,13 @@ typedef enum recsort_status {
 /* How results are checked. A wrong one is RECSORT_CORRUPT_RESULT: only a defect of a machine or of
  * a plugin makes one.
  *  - DEFAULT: the CPU checks that each element has one place, and that the keys of the result
- *    ascend. A GPU checks that keys ascend; that ties are in input order, where it has sorted
+ *    ascend; of a head or a merge it checks neither. A GPU checks that keys ascend; that ties are in input order, where it has sorted
  *    positions; and by sums of hashes that no key is lost, doubled or separated from its position
  *    or value, and that records of the host that it has moved are the input's. The bytes of records
- *    in a device's memory are not checked. A job there is checked if it has a `status`.
- *  - FULL: whatever has sorted, the host reads all keys again, in the order that was found, before
- *    it moves records: they ascend, and ties are in input order. If the plugin has moved the
+ *    in a device's memory are not checked, nor whether a merge of shards has lost one. A job there
+ *    is checked if it has a `status`.
+ *  - FULL: whichever plugin has sorted, the host reads all keys again, in the order that was found,
+ *    before it moves records: they ascend, and ties are in input order. If the plugin has moved the
  *    records itself, the host looks at their keys and checksums, which cannot tell whether ties are
  *    in input order. That is slow. Merges have no such check.
  *  - OFF: as DEFAULT on the CPU. A GPU only checks that an order of the host's records is a

@@ -663,9 +663,9 @@ typedef struct recsort_stats {
  *    it.
  *  - recsort_sorter_create opens the plugin: "auto" is the best one that can work on a device.
  *    There is one, "cuda". The sorter holds no device memory, but some pinned memory and streams.
- *    The members `threads`, `executor` and `verify` of recsort_options have no meaning. Keys have
- *    at most 128 bits in all, with the number of a segment, if there are any; `device_count` makes
- *    one segment.
+ *    The members `threads` and `executor` of recsort_options have no meaning, and `verify` says
+ *    only whether results are checked. Keys have at most 128 bits in all, with the number of a
+ *    segment, if there are any; `device_count` makes one segment.
  *  - The device is the one that is current in the thread that creates the sorter, or the one of the
  *    plugin's option `device`. If the current context is one of that device, it is used; otherwise
  *    the device's primary one is, as by the CUDA runtime. Streams and memory must be of that
@@ -679,7 +679,7 @@ typedef struct recsort_stats {
  *    (recsort_sorter_set_parameter), or reads them where recsort_sorter_bind_parameter said.
  *  - If you capture the stream, the device detects whether 2^21 records or more are sorted,
  *    reversed or nearly sorted, and skips work that they do not need. This requires the default
- *    algorithm, a plugin built with CUDA 13, and fewer than about 2^29 records. Only a graph can
+ *    algorithm, a plugin built with CUDA 13, and fewer than about 2^29 to 2^30 records. Only a graph can
  *    skip work without asking the host. The device does not look at numbers, or at records of up to
  *    32 bytes whose key is one aligned number of 32 or 64 bits, if nothing else is wanted: their
  *    sort is faster than one that begins with a look.

@@ -53,7 +53,8 @@ static memory_of<Key, Value> divide(const carry_plan &plan, Space *from)
     const uint64_t starts = carry_most_tiles(&plan, level) * buckets * sizeof(uint16_t);
     const uint64_t befores =
         level && plan.far_befores ? plan.buckets[0] * carry_befores_bytes(&plan) : 0;
-    void *const both = from->take(plan_max(starts, befores)); /* these are read before */
+    /* Befores are last read before starts are written, so they share memory. */
+    void *const both = from->take(plan_max(starts, befores));
     if (befores) memory.befores = (uint32_t *)both;
     memory.tiles[level] = {(uint16_t *)both, plan.tiles[level], (uint32_t)buckets};
     memory.sets[level] = {

@@ -21,7 +21,8 @@ struct section {
   uint32_t one_key;    /* nonzero: all keys have one code, or are so few that a block sorts them */
 };
 
-/* The split tiles of all sections. starts[(first_tile of the section) * buckets + b * (tiles of the
+/* The split tiles of all sections. `split` and `split_keys` write them; who gathers buckets reads
+ * them, by bucket_start(). starts[(first_tile of the section) * buckets + b * (tiles of the
  * section) + t] is where bucket b begins in tile t. */
 struct split_tiles {
   uint16_t *starts;

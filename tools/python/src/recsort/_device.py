@@ -430,8 +430,8 @@ class DeviceSorter:
         """Raises a RecsortError if a sort has found something wrong.
 
         `status` is the array that the sort was given. Wait for its stream first. A record had an
-        invalid value of an enum, a segment was longer than `longest_segment`, or the result of a sort
-        of many records is wrong.
+        invalid value of an enum, a segment was longer than `longest_segment`, or the result of the
+        sort is wrong.
         """
         number = int(status[0])
         if number:
