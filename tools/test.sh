@@ -93,11 +93,11 @@ chosen() { # NAME
     threadsyes) echo '-R ^(unit\.test_(base|buckets|merge|merging|permute|run_merge|sorter)|threads\.(pool|tasks)|files\.(file|random\.15)|conformance\.few|faults\.hook)$' ;;
     # What depends on the compiler: not kernels, which clang only compiles for its warnings; nor
     # how commands take options and deal with the system; nor processors without AVX; nor clang-tidy.
-    clang) echo '-E ^(emulation|law\.tidy|cuda|bench|no-avx|conformance\.plain|cli\.(input|options|output|robust|tmpfs)|real\.readers)' ;;
+    clang) echo '-E ^(emulation|law\.tidy|cuda|bench|no-avx|conformance\.plain|cli\.(input|options|output|robust|tmpfs)|real\.readers)|disk' ;;
     # Not those that run no compiled code, trace calls and send signals, or depend on the kind of disk.
-    sanitize) echo '-E ^(cli\.robust|cpp\.refused|law|promises|readme\.(figures|pages))|tmpfs' ;;
+    sanitize) echo '-E ^(cli\.robust|cpp\.refused|law|promises|readme\.(figures|pages))|tmpfs|disk' ;;
     # Not two that run on one thread, mostly.
-    threads) echo '-R ^(unit|threads\.(pool|tasks)|files|conformance\.few|faults\.hook) -E ^unit\.test_(budget|runs)$' ;;
+    threads) echo '-R ^(unit|threads\.(pool|tasks)|files|conformance\.few|faults\.hook) -E ^unit\.test_(budget|runs)$|disk' ;;
     coverage) echo '-R ^(unit|schema|faults|threads|cuda\.(devices|merges|pairs|resident|shards)|fuzz|conformance\.few|no-avx|coverage)' ;;
   esac
 }
