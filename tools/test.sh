@@ -1,7 +1,7 @@
 #!/bin/sh
 # Usage: tools/test.sh [all | CONFIGURATION...]
 # Installs what is missing, builds and tests, each configuration in a folder of build/test.
-# Without a word it is the gate, about ten minutes on two processors: gcc, sanitize and threads, without
+# Without a word it is the gate, about twenty minutes on two processors: gcc, sanitize and threads, without
 # the tests that have the label "long", and without what needs nvcc or MPI. With "all" it is every
 # configuration, with every test; with names, these configurations:
 #   gcc, clang            as released; gcc builds everything, clang also fuzzes
