@@ -775,8 +775,8 @@ static bool carried_are_right(const way *w, const trial *t, void *slot)
 
 /* ---- All of them ---- */
 
-/* The sort that is the default goes through what it does with many, too; those that are kept as
- * they were published are tried with one element less than most. */
+/* Tunings send the default sort through its ways for many pairs, too. The published sorts get one
+ * element fewer than the others. */
 static void test_sorts(void **state)
 {
   static const sample_tuning usual = {.most_small = 3, /* or there would be too few to sample */

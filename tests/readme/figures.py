@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The tables and charts of the pages are those that performance.py makes from the result files,
-and the README's figures are theirs.
+"""Checks that performance.py would write the same tables and charts from the result files, and that
+the README has the same figures.
 
 Usage: figures.py SOURCE-FOLDER
 """
