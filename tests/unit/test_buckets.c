@@ -1047,8 +1047,8 @@ static bool ascends(const numbers_in_order *check, size_t count)
 static void test_what_does_not_ascend(void **state)
 {
   enum { MANY = 100 };
-  uint32_t order[MANY], keys[MANY];
-  uint64_t wide[MANY];
+  uint32_t order[MANY], keys[MANY + 1];
+  uint64_t wide[MANY + 1];
   (void)state;
   for (uint32_t from = 0; from < MANY; from += 7) {
     for (uint32_t i = 0; i < MANY; i++) {
@@ -1076,6 +1076,13 @@ static void test_what_does_not_ascend(void **state)
       wide[index] = (uint64_t)(i + 1) << 32;
     }
   }
+  for (uint32_t i = 0; i <= MANY; i++) {
+    keys[i] = i;
+    wide[i] = i;
+    if (i > 0) order[i - 1] = i; /* a run that ends outside, at each place of a stretch */
+  }
+  for (size_t first = 0; first < INDEX_STRETCH; first++)
+    assert_false(ascends(&(numbers_in_order){keys, wide, order + first}, MANY - first));
 }
 
 /* What settle() takes for right is right, and it finds what is not a permutation. Only the right
